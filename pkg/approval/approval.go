@@ -1,0 +1,156 @@
+// Package approval decides whether a tool call runs, before it runs.
+//
+// A tool's Plan describes what would happen as an [Action]; [Decide] puts it to an
+// [Evaluator], which answers with a [Verdict]; an allowed call gets a [Grant], which
+// also says which paths a search may show. [Default] is the evaluator that holds where
+// no policy is configured, [WithMode] tightens or loosens it as a whole.
+//
+// The package knows no MCP types, reads no files and asks nobody: who can be asked, and
+// how, is the business of the caller.
+package approval
+
+import (
+	"context"
+	"fmt"
+)
+
+// A Decision is what happens to a call. The zero value denies.
+type Decision uint8
+
+// The decisions, weakest permission first.
+const (
+	Deny Decision = iota
+	Ask
+	Allow
+)
+
+// String returns deny, ask or allow.
+func (d Decision) String() string {
+	switch d {
+	case Allow:
+		return "allow"
+	case Ask:
+		return "ask"
+	default:
+		return "deny"
+	}
+}
+
+// An Effect is the kind of thing an action does; the built-in default decides by it.
+type Effect string
+
+// The effects of the suite's tools.
+const (
+	ReadFiles  Effect = "read files"  // show names, facts or content of files below a root
+	WriteFiles Effect = "write files" // create, change or delete files below a root
+)
+
+// An Access is what an action does to one path.
+type Access string
+
+// The accesses, as policies name them.
+const (
+	Read   Access = "read"
+	List   Access = "list"
+	Create Access = "create"
+	Update Access = "update"
+	Delete Access = "delete"
+)
+
+// A Path is one path that an action touches.
+type Path struct {
+	Access Access
+	Root   string // the root's directory, absolute, as the operator gave it
+	Rel    string // below Root, slash-separated, links resolved; "." is the root itself
+}
+
+// An Action says what a call would do, in terms that hold after resolution: what a
+// person is shown and what the policy judges is what runs.
+type Action struct {
+	Tool    string // canonical name, whatever the client is shown
+	Effect  Effect
+	Paths   []Path
+	Summary string // one line for a person
+}
+
+// A Caller is who makes a call.
+type Caller struct {
+	Principal string // authenticated name, or "local" over stdio
+	Session   string // protocol session, empty where there is none
+	Transport string // "stdio", "http" or "cli"
+}
+
+// A PathFilter reports whether a search may show p. It is called once for each candidate,
+// from several goroutines at once.
+type PathFilter func(p Path) bool
+
+// A Verdict is an evaluator's answer.
+type Verdict struct {
+	Decision Decision
+	Rule     string     // id of the rule that decided
+	Reason   string     // for the model and the log; no secrets
+	Visible  PathFilter // of an Allow: what a search may show; nil shows everything
+}
+
+// An Evaluator judges actions. Evaluate is called once for every call, from several
+// goroutines at once, and must not block on a person.
+type Evaluator interface {
+	Evaluate(ctx context.Context, who Caller, a Action) Verdict
+}
+
+// A Grant is the permission with which a call runs. The zero Grant shows nothing.
+type Grant struct {
+	allowed bool
+	visible PathFilter
+}
+
+// Unfiltered reports whether the grant shows every path, so that a search need not ask
+// for each one.
+func (g Grant) Unfiltered() bool { return g.allowed && g.visible == nil }
+
+// Shows reports whether a search under this grant may show p.
+func (g Grant) Shows(p Path) bool {
+	return g.allowed && (g.visible == nil || g.visible(p))
+}
+
+// A DeniedError is the refusal of a call.
+type DeniedError struct {
+	Tool    string
+	Verdict Verdict // Decision is Deny or Ask; Ask means that nobody could be asked
+}
+
+// Error says what was refused, by which rule and why.
+func (e *DeniedError) Error() string {
+	why := e.Verdict.Reason
+	if e.Verdict.Rule != "" {
+		why += " (rule " + e.Verdict.Rule + ")"
+	}
+	if e.Verdict.Decision == Ask {
+		return fmt.Sprintf("%s needs approval and nobody can be asked here: %s", e.Tool, why)
+	}
+	return fmt.Sprintf("%s is denied: %s", e.Tool, why)
+}
+
+// Visible returns the text for the model; a refusal holds nothing that it may not read.
+func (e *DeniedError) Visible() string {
+	return e.Error() + "\nNothing was done. Do not repeat the call; the operator can allow it."
+}
+
+// Decide puts a to ev and returns the grant of an allowed call, or a [*DeniedError]. An
+// evaluator that panics denies.
+func Decide(ctx context.Context, ev Evaluator, who Caller, a Action) (g Grant, err error) {
+	v := evaluate(ctx, ev, who, a)
+	if v.Decision != Allow {
+		return Grant{}, &DeniedError{Tool: a.Tool, Verdict: v}
+	}
+	return Grant{allowed: true, visible: v.Visible}, nil
+}
+
+func evaluate(ctx context.Context, ev Evaluator, who Caller, a Action) (v Verdict) {
+	defer func() {
+		if recover() != nil {
+			v = Verdict{Decision: Deny, Reason: "the policy could not be evaluated"}
+		}
+	}()
+	return ev.Evaluate(ctx, who, a)
+}

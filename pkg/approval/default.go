@@ -1,0 +1,72 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+)
+
+// A Mode loosens or tightens an evaluator as a whole (--require-approval).
+type Mode string
+
+// The modes.
+const (
+	AsDecided Mode = "policy" // the evaluator's decisions as they are; the default
+	Always    Mode = "always" // everything that is not denied asks
+	Never     Mode = "never"  // what would ask runs; denials stay
+)
+
+// ParseMode returns the mode named s; "" is [AsDecided].
+func ParseMode(s string) (Mode, error) {
+	switch m := Mode(s); m {
+	case "":
+		return AsDecided, nil
+	case AsDecided, Always, Never:
+		return m, nil
+	default:
+		return "", fmt.Errorf("unknown mode %q: want %s, %s or %s", s, AsDecided, Always, Never)
+	}
+}
+
+// defaults is what each effect gets without a policy; an effect that is not listed asks.
+var defaults = map[Effect]Decision{
+	ReadFiles:  Allow,
+	WriteFiles: Allow,
+}
+
+type builtin struct{}
+
+// Default returns the evaluator that holds without a policy: reading and writing below
+// the configured roots is allowed, everything else asks.
+func Default() Evaluator { return builtin{} }
+
+func (builtin) Evaluate(_ context.Context, _ Caller, a Action) Verdict {
+	d, known := defaults[a.Effect]
+	if !known {
+		d = Ask
+	}
+	return Verdict{Decision: d, Rule: "default", Reason: fmt.Sprintf("the built-in default for %q is %s", a.Effect, d)}
+}
+
+type moded struct {
+	ev   Evaluator
+	mode Mode
+}
+
+// WithMode returns ev under mode m.
+func WithMode(ev Evaluator, m Mode) Evaluator {
+	if m == AsDecided || m == "" {
+		return ev
+	}
+	return moded{ev, m}
+}
+
+func (e moded) Evaluate(ctx context.Context, who Caller, a Action) Verdict {
+	v := e.ev.Evaluate(ctx, who, a)
+	switch {
+	case e.mode == Always && v.Decision == Allow:
+		v.Decision, v.Rule, v.Reason = Ask, "require-approval", "the server was started with --require-approval always"
+	case e.mode == Never && v.Decision == Ask:
+		v.Decision = Allow
+	}
+	return v
+}

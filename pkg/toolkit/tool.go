@@ -1,0 +1,112 @@
+package toolkit
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/toolhost/toolhost/pkg/approval"
+)
+
+// A Type is the JSON type of an argument. Every argument has exactly one, so that every
+// model provider accepts the schema.
+type Type string
+
+// The types an argument can have.
+const (
+	String  Type = "string"
+	Integer Type = "integer"
+	Number  Type = "number"
+	Boolean Type = "boolean"
+	Array   Type = "array"
+	Object  Type = "object"
+)
+
+// A Param is one argument of a tool. The schema that clients see and the tolerant
+// decoding of what they send are both made from it.
+type Param struct {
+	Name        string // key in the schema and json tag in the tool's In
+	Type        Type
+	Description string
+	Required    bool
+	Aliases     []string // other keys accepted silently, not advertised
+	Enum        []string // allowed values of a String
+	Items       Type     // element type of an Array; String when empty
+	Min, Max    *int64   // bounds of an Integer: a value outside is moved to the bound, with a warning
+	Example     string   // JSON value shown in errors, such as `"src/main.go"`
+}
+
+// Bound is for [Param.Min] and [Param.Max].
+func Bound(n int64) *int64 { return &n }
+
+// Hints are the four annotations by which clients decide whether a call needs a person.
+// All four are always sent; the zero value is the most careful reading: changes things, destroys, repeats
+// badly, reaches outside.
+type Hints struct {
+	ReadOnly       bool
+	NonDestructive bool
+	Idempotent     bool
+	ClosedWorld    bool
+}
+
+// A Definition is what clients see of a tool, and its limits.
+type Definition struct {
+	Name        string // canonical, in [A-Za-z0-9_], at most 24 characters; policies and logs use it
+	Title       string
+	Description string // at most 60 words; says how results are capped and continued
+	Params      []Param
+	Output      json.RawMessage // JSON schema of the structured result; nil where there is none
+	Hints       Hints
+	Deadline    time.Duration // of Run, as a last resort; 60 s when zero
+	MaxResult   int           // sent as _meta["anthropic/maxResultSizeChars"] when not zero
+}
+
+// A Tool is a definition and the three steps of a call. None of them sees the protocol.
+//
+// P is what Plan resolved: opened files, parsed commands. If P is an io.Closer it is
+// closed when the call is over, or does not run.
+type Tool[In, P, Out any] struct {
+	Definition
+	// Plan resolves in and says what would happen. It reads, and changes nothing.
+	Plan func(ctx context.Context, call *Call, in In) (P, approval.Action, error)
+	// Run acts on what Plan resolved and the grant permits, never on a second resolution
+	// of the arguments.
+	Run func(ctx context.Context, p P, g approval.Grant, report Progress) (Out, error)
+	// Render makes the result for the client, within the budget.
+	Render func(out Out, b Budget) Result
+}
+
+// A Budget bounds a result.
+type Budget struct {
+	Text int // bytes of all text together
+	All  int // bytes of the whole result, images included
+}
+
+// A Result is what a client gets. It is used for one call only.
+type Result struct {
+	Text       string        // complete in itself
+	Structured any           // complete in itself and fitting Definition.Output; nil where there is none
+	Media      []mcp.Content // images, audio, resource links, behind the text
+	IsError    bool          // nothing useful was done
+}
+
+// Progress tells the client how far a call is: done of total (0: unknown), with a line for a person.
+// It never blocks for long, may be called from any goroutine, and does nothing where the
+// client did not ask for progress.
+type Progress func(done, total float64, message string)
+
+// A Call is what a tool may know about who calls it.
+type Call struct {
+	Caller approval.Caller
+	roots  func(context.Context) ([]string, bool, error)
+}
+
+// ClientRoots returns the client's roots as file URIs. The second result is false where the client declared
+// none or its protocol has none (2026-07-28 and later).
+func (c *Call) ClientRoots(ctx context.Context) (uris []string, declared bool, err error) {
+	if c.roots == nil {
+		return nil, false, nil
+	}
+	return c.roots(ctx)
+}

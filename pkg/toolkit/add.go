@@ -78,7 +78,7 @@ func (s *Server) serve(ctx context.Context, req *mcp.CallToolRequest, def *Defin
 	defer cancel()
 	report, stop := progress(ctx, req)
 	res, warnings, err := s.attempt(ctx, func() (Result, []string, error) {
-		return do(ctx, s.call(req), req.Params.Arguments, report)
+		return do(ctx, s.callOf(req.Session, isModern(req)), req.Params.Arguments, report)
 	})
 	stop()
 	if err != nil {
@@ -100,12 +100,10 @@ func cmpOr(d, fallback time.Duration) time.Duration {
 
 // attempt runs do in a slot and turns a panic into an error.
 func (s *Server) attempt(ctx context.Context, do func() (Result, []string, error)) (res Result, w []string, err error) {
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	case <-ctx.Done():
-		return Result{}, nil, context.Cause(ctx)
+	if err := s.enter(ctx); err != nil {
+		return Result{}, nil, err
 	}
+	defer s.leave()
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
@@ -113,6 +111,18 @@ func (s *Server) attempt(ctx context.Context, do func() (Result, []string, error
 	}()
 	return do()
 }
+
+// enter waits for a slot. Planning needs one too: it opens files.
+func (s *Server) enter(ctx context.Context) error {
+	select {
+	case s.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *Server) leave() { <-s.slots }
 
 // explain returns the text of a failed call. What is not made for the model goes to the
 // log, under an id that both have.

@@ -126,13 +126,11 @@ func (s *Server) knows(name string) error {
 // private keeps results that depend on the caller out of shared caches.
 func private(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" }
 
-// call describes the caller of a request to a tool.
-func (s *Server) call(req *mcp.CallToolRequest) *Call {
+// callOf describes the caller of a request on ss.
+func (s *Server) callOf(ss *mcp.ServerSession, modern bool) *Call {
 	return &Call{
-		Caller: approval.Caller{Principal: "local", Session: req.Session.ID(), Transport: "stdio"},
-		roots: func(ctx context.Context) ([]string, bool, error) {
-			return s.clientRoots(ctx, req.Session, isModern(req))
-		},
+		Caller: approval.Caller{Principal: "local", Session: ss.ID(), Transport: "stdio"},
+		roots:  func(ctx context.Context) ([]string, bool, error) { return s.clientRoots(ctx, ss, modern) },
 	}
 }
 

@@ -1,11 +1,8 @@
 package toolkit_test
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -33,54 +30,6 @@ func rootsServer(t *testing.T) *toolkit.Server {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// A talk is a client by hand: it writes lines and answers roots/list with its roots.
-type talk struct {
-	t     *testing.T
-	in    io.Writer
-	out   *bufio.Scanner
-	roots string
-	asked int
-}
-
-func newTalk(t *testing.T, s *toolkit.Server, capabilities string) *talk {
-	t.Helper()
-	in, feed := io.Pipe()
-	outR, out := io.Pipe()
-	ended := make(chan error, 1)
-	go func() { ended <- s.ServeStdio(t.Context(), in, out) }()
-	t.Cleanup(func() {
-		feed.Close()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	fmt.Fprintf(feed, hello, capabilities)
-	k := &talk{t: t, in: feed, out: bufio.NewScanner(outR)}
-	k.answer(`"hello"`)
-	return k
-}
-
-// answer reads until the answer with an id comes.
-func (k *talk) answer(id string) answer {
-	k.t.Helper()
-	for k.out.Scan() {
-		var a answer
-		if err := json.Unmarshal(k.out.Bytes(), &a); err != nil {
-			k.t.Fatal(err)
-		}
-		if a.Method == "roots/list" {
-			k.asked++
-			fmt.Fprintf(k.in, `{"jsonrpc":"2.0","id":%s,%s}`+"\n", a.ID, k.roots)
-			continue
-		}
-		if string(a.ID) == id {
-			return a
-		}
-	}
-	k.t.Fatalf("no answer with id %s: %v", id, k.out.Err())
-	return answer{}
 }
 
 func (k *talk) probe(id int) string {

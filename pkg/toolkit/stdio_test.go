@@ -164,18 +164,17 @@ func TestStdioBadFrames(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s, _ := newServer(t, toolkit.Options{}, nil)
-			input := fmt.Sprintf(hello, "") + tt.line + "\n\n \r\n" + callLine(1, `{"name":"after"}`)
-			got := serveAll(t, s, input)
-			a, ok := got[tt.id]
+			k := newTalk(t, s, "")
+			fmt.Fprint(k.in, tt.line+"\n\n \r\n")
+			a := k.answer(tt.id)
 			switch {
-			case !ok:
-				t.Errorf("no answer with id %s: %v", tt.id, got)
 			case tt.code == 0 && a.Error != nil:
 				t.Errorf("refused: %+v", a.Error)
 			case tt.code != 0 && (a.Error == nil || a.Error.Code != tt.code || !strings.Contains(a.Error.Message, tt.want)):
 				t.Errorf("got %+v, want code %d and %q", a.Error, tt.code, tt.want)
 			}
-			if after := got["1"]; after.Result == nil || !strings.Contains(after.Result.Content[0].Text, "after") {
+			fmt.Fprint(k.in, callLine(1, `{"name":"after"}`))
+			if after := k.answer("1"); after.Result == nil || !strings.Contains(after.Result.Content[0].Text, "after") {
 				t.Errorf("the session does not live on: %+v", after)
 			}
 		})

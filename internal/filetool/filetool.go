@@ -23,8 +23,9 @@ func App() toolkit.App {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "names", Usage: "`STYLE` of the tool names: pascal (Read, Glob) or snake (read_file, glob)", Value: "pascal"},
 		},
-		Names: names,
-		Setup: setup,
+		Names:  names,
+		Setup:  setup,
+		Doctor: doctor,
 	}
 }
 

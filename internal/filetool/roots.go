@@ -63,7 +63,6 @@ func reading(root *fsroot.Root, access approval.Access, summary string, rels ...
 	return a
 }
 
-
 // isAbsolute reports whether a caller wrote path in an absolute form.
 func isAbsolute(path string) bool {
 	return filepath.IsAbs(path) || strings.HasPrefix(path, "~") || strings.HasPrefix(path, "file:")

@@ -9,6 +9,7 @@ package filetool
 import (
 	"fmt"
 
+	"github.com/toolhost/toolhost/pkg/fsroot"
 	"github.com/toolhost/toolhost/pkg/toolkit"
 	"github.com/urfave/cli/v2"
 )
@@ -22,8 +23,9 @@ func App() toolkit.App {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "names", Usage: "`STYLE` of the tool names: pascal (Read, Glob) or snake (read_file, glob)", Value: "pascal"},
 		},
-		Names: names,
-		Setup: setup,
+		Names:  names,
+		Setup:  setup,
+		Doctor: doctor,
 	}
 }
 
@@ -43,9 +45,18 @@ func names(c *cli.Context) map[string]string {
 	return out
 }
 
+// setup adds the tools, in the order in which clients show them.
 func setup(c *cli.Context, s *toolkit.Server) error {
 	if style := c.String("names"); style != "pascal" && style != "snake" {
 		return fmt.Errorf("--names %q: want pascal or snake", style)
+	}
+	r := roots{operator: fsroot.NewSet(c.StringSlice("root")...)}
+	for _, add := range []func(*toolkit.Server, roots) error{
+		// addRead, addGlob, addGrep, addList, addStat
+	} {
+		if err := add(s, r); err != nil {
+			return err
+		}
 	}
 	return nil
 }

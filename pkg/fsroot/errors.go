@@ -1,0 +1,222 @@
+package fsroot
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+)
+
+// A Kind is what went wrong, for callers that branch.
+type Kind uint8
+
+// The kinds of errors.
+const (
+	Other        Kind = iota
+	NotExist          // nothing has that name; Names may hold similar ones
+	Outside           // the path, or a link on its way, leaves the root
+	NotRegular        // a FIFO, socket or device; Mode says which
+	IsDir             // a directory where a file was asked for
+	NotDir            // a file where a directory was asked for
+	TooManyLinks      // more than 40 links, or a loop
+	Dangling          // a link on the way points to nothing
+	Permission        // the system refused
+	InvalidName       // no file can have that name; Reason says why
+	Ambiguous         // a relative path is in several roots; Names holds all
+	NoRoots           // the set is empty
+	RootMissing       // the root itself is not there
+	Changed           // it was replaced while it was being opened; a repetition may succeed
+)
+
+// An Error is why a path was not opened. Path is as the caller wrote it, or below the root.
+type Error struct {
+	Op     string
+	Path   string
+	Kind   Kind
+	Mode   fs.FileMode // type bits, of NotRegular
+	Names  []string    // similar names, or candidates
+	Roots  []string    // directories of the set, of Outside and RootMissing
+	Link   string      // of Outside, Dangling and TooManyLinks: the link, below the root
+	Reason string      // of InvalidName
+	Err    error       // the cause, for logs; may name paths outside
+}
+
+// KindOf returns the kind of the first [*Error] in err's chain, or Other.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return Other
+}
+
+// Error returns the text for logs.
+func (e *Error) Error() string {
+	text := e.Op + " " + quote(e.Path) + ": " + e.what()
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether e is what [fs.ErrNotExist] or [fs.ErrPermission] stand for.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case fs.ErrNotExist:
+		return e.Kind == NotExist || e.Kind == Dangling || e.Kind == RootMissing
+	case fs.ErrPermission:
+		return e.Kind == Permission
+	}
+	return false
+}
+
+// Visible returns the text that a model may read. It is the same for an outside path that
+// exists and one that does not, and names no place outside the roots.
+func (e *Error) Visible() string {
+	text := quote(e.Path) + " " + e.what()
+	if e.Kind == NoRoots || e.Kind == RootMissing {
+		text = e.what()
+	}
+	if hint := e.hint(); hint != "" {
+		text += "; " + hint
+	}
+	return text
+}
+
+func (e *Error) what() string {
+	switch e.Kind {
+	case NotExist:
+		return "does not exist"
+	case Outside:
+		if e.Link != "" {
+			return "leads outside the root through the link " + quote(e.Link)
+		}
+		return "is outside the allowed roots"
+	case NotRegular:
+		return "is a " + TypeName(e.Mode) + ", not a regular file"
+	case IsDir:
+		return "is a directory"
+	case NotDir:
+		return "is not a directory, or goes through something that is none"
+	case TooManyLinks:
+		return "goes through too many links (a loop at " + quote(e.Link) + "?)"
+	case Dangling:
+		return "is or goes through a dangling link (" + quote(e.Link) + " points to nothing)"
+	default:
+		return e.whatElse()
+	}
+}
+
+func (e *Error) whatElse() string {
+	switch e.Kind {
+	case Permission:
+		return "may not be opened by this server (permission denied)"
+	case InvalidName:
+		return "is not a usable path: " + e.Reason
+	case Ambiguous:
+		return "is in several roots"
+	case NoRoots:
+		return "no directory is allowed yet"
+	case RootMissing:
+		return "the root directory " + quoteAll(e.Roots) + " does not exist or cannot be opened"
+	case Changed:
+		return "was replaced while it was being opened"
+	default:
+		return "could not be opened"
+	}
+}
+
+func (e *Error) hint() string {
+	switch e.Kind {
+	case NotExist:
+		if len(e.Names) > 0 {
+			return "similar names: " + quoteAll(e.Names)
+		}
+		return "list the directory to see the names"
+	case Outside:
+		if len(e.Roots) > 0 {
+			return "use a path below " + quoteAll(e.Roots)
+		}
+		return "use a path that stays below the root"
+	case Ambiguous:
+		return "use one of " + quoteAll(e.Names)
+	case NoRoots:
+		return "ask the operator to start the server with --root DIR, or the client to offer a root"
+	case RootMissing:
+		return "ask the operator to create it or to change --root"
+	case Changed:
+		return "try again"
+	}
+	return ""
+}
+
+// TypeName names the type in mode for a reader: "directory", "named pipe", "socket",
+// "character device", "block device", "link", "regular file" or "special file".
+func TypeName(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return "regular file"
+	case mode&fs.ModeDir != 0:
+		return "directory"
+	case mode&fs.ModeSymlink != 0:
+		return "link"
+	case mode&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "socket"
+	case mode&fs.ModeCharDevice != 0:
+		return "character device"
+	case mode&fs.ModeDevice != 0:
+		return "block device"
+	}
+	return "special file"
+}
+
+// errorAt classifies an error of the system.
+func errorAt(op, rel string, err error) *Error {
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
+	e := &Error{Op: op, Path: rel, Err: err}
+	switch {
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		e.Kind, e.Reason = InvalidName, "it is too long"
+	case errors.Is(err, syscall.ENOTDIR):
+		e.Kind = NotDir
+	case errors.Is(err, fs.ErrNotExist):
+		e.Kind = NotExist
+	case errors.Is(err, fs.ErrPermission):
+		e.Kind = Permission
+	}
+	return e
+}
+
+// quotedLimit bounds how much of a path an error repeats.
+const quotedLimit = 300
+
+// quote makes s one unforgeable token of a line.
+func quote(s string) string {
+	if len(s) <= quotedLimit {
+		return strconv.Quote(s)
+	}
+	cut := quotedLimit
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return fmt.Sprintf("%s... (%d bytes)", strconv.Quote(s[:cut]), len(s))
+}
+
+func quoteAll(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = quote(n)
+	}
+	return strings.Join(quoted, ", ")
+}

@@ -4,11 +4,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/toolhost/toolhost/internal/testneed"
 	"github.com/toolhost/toolhost/pkg/fsroot"
 )
 
@@ -155,9 +155,7 @@ func TestSpecialFiles(t *testing.T) {
 
 // TestProcAsRoot is case 20: magic links below /proc lead nowhere.
 func TestProcAsRoot(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("there is no /proc")
-	}
+	testneed.Files(t, "/proc/self", "run the tests on Linux")
 	everyWay(t, fsroot.NewSet("/proc"), func(t *testing.T, s *fsroot.Set) {
 		for _, path := range []string{"self/root/etc/passwd", "self/cwd/go.mod", "self/fd/1", "self/exe"} {
 			if _, _, err := read(s, path); err == nil {

@@ -2,6 +2,7 @@ package fsroot_test
 
 import (
 	"os"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -26,4 +27,9 @@ func bindMount(t *testing.T, from, to string) error {
 	}
 	t.Cleanup(func() { unix.Unmount(to, unix.MNT_DETACH) })
 	return nil
+}
+
+func owner(info os.FileInfo) [2]uint32 {
+	st := info.Sys().(*syscall.Stat_t)
+	return [2]uint32{st.Uid, st.Gid}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/toolhost/toolhost/internal/testneed"
 	"github.com/toolhost/toolhost/pkg/fsroot"
 )
 
@@ -97,13 +98,9 @@ func must(t testing.TB, err error) {
 // need skips where the machine lacks a privilege, unless it promised to have all.
 func need(t testing.TB, err error) {
 	t.Helper()
-	if err == nil {
-		return
+	if err != nil {
+		testneed.Missing(t, err.Error(), "run the tests as root")
 	}
-	if os.Getenv("REQUIRE_ALL") == "1" {
-		t.Fatalf("REQUIRE_ALL is set: %v", err)
-	}
-	t.Skip(err)
 }
 
 // everyWay runs f with the kernel's confinement and without.

@@ -1,0 +1,62 @@
+// Package filetool is mcp-files: the tools that read and search files below the roots.
+//
+// [App] is the program. Each tool lies in a file of its own, with its definition, plan,
+// run and rendering apart; searching is package search, confinement is package fsroot.
+// The package holds no rule about who may read what: it tells package approval which
+// paths a call touches, and shows what the grant shows.
+package filetool
+
+import (
+	"fmt"
+
+	"github.com/toolhost/toolhost/pkg/fsroot"
+	"github.com/toolhost/toolhost/pkg/toolkit"
+	"github.com/urfave/cli/v2"
+)
+
+// App returns mcp-files.
+func App() toolkit.App {
+	return toolkit.App{
+		Name:         "mcp-files",
+		Usage:        "read and search files below the roots, for MCP clients",
+		Instructions: "Reads and searches files below the configured roots. Search with Grep or Glob first, then Read what matters; results are capped and say how to continue.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "names", Usage: "`STYLE` of the tool names: pascal (Read, Glob) or snake (read_file, glob)", Value: "pascal"},
+		},
+		Names:  names,
+		Setup:  setup,
+		Doctor: doctor,
+	}
+}
+
+// snakeNames are for gateways that forbid capitals, or whose clients have tools of the
+// same names.
+var snakeNames = map[string]string{
+	"Read": "read_file", "Glob": "glob", "Grep": "grep", "List": "list_dir", "Stat": "stat",
+}
+
+func names(c *cli.Context) map[string]string {
+	out := map[string]string{}
+	if c.String("names") == "snake" {
+		for canonical, shown := range snakeNames {
+			out[canonical] = shown
+		}
+	}
+	return out
+}
+
+// setup adds the tools, in the order in which clients show them.
+func setup(c *cli.Context, s *toolkit.Server) error {
+	if style := c.String("names"); style != "pascal" && style != "snake" {
+		return fmt.Errorf("--names %q: want pascal or snake", style)
+	}
+	r := roots{operator: fsroot.NewSet(c.StringSlice("root")...)}
+	for _, add := range []func(*toolkit.Server, roots) error{
+		// addRead, addGlob, addGrep, addList, addStat
+	} {
+		if err := add(s, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

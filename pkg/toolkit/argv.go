@@ -1,0 +1,116 @@
+package toolkit
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// permute moves flags to where the library reads them: the program's own before the
+// command, a command's right behind it, and everything else behind "--". The library ignores
+// flags behind positional arguments, and a flag given to the wrong one of the two levels.
+func permute(args []string, app *cli.App) []string {
+	p := permuter{program: arity(app.Flags)}
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			p.words = append(p.words, args[i+1:]...)
+			break
+		}
+		if p.isWord(args[i]) {
+			p.word(args[i], app)
+			continue
+		}
+		i += p.flag(args[i], args[i+1:])
+	}
+	return p.assemble()
+}
+
+// A permuter sorts arguments into the program's flags, a command's flags, and words, the
+// first of which may name the command.
+type permuter struct {
+	program, command map[string]bool // flag name -> takes a value
+	hasCommand       bool
+	head, own, words []string
+}
+
+// isWord reports whether s is not a flag. "-" is standard input, and key=value never
+// starts with a dash.
+func (p *permuter) isWord(s string) bool { return len(s) < 2 || s[0] != '-' }
+
+func (p *permuter) word(s string, app *cli.App) {
+	if !p.hasCommand && len(p.words) == 0 {
+		if cmd := app.Command(s); cmd != nil {
+			p.hasCommand, p.command = true, arity(cmd.Flags)
+		}
+	}
+	p.words = append(p.words, s)
+}
+
+// flag sorts one flag and says how many of the arguments that follow belong to it.
+func (p *permuter) flag(s string, rest []string) (used int) {
+	name, _, joined := strings.Cut(strings.TrimLeft(s, "-"), "=")
+	to, takesValue := &p.head, false
+	if v, ok := p.program[name]; ok {
+		takesValue = v
+	} else if p.hasCommand {
+		to, takesValue = &p.own, p.command[name]
+	}
+	*to = append(*to, s)
+	if takesValue && !joined && len(rest) > 0 {
+		*to = append(*to, rest[0])
+		return 1
+	}
+	return 0
+}
+
+func (p *permuter) assemble() []string {
+	if !p.hasCommand {
+		return append(append(p.head, p.own...), p.words...)
+	}
+	out := append(p.head, p.words[0])
+	out = append(out, p.own...)
+	return append(append(out, "--"), p.words[1:]...)
+}
+
+// arity tells for every name of the flags whether it takes a value.
+func arity(flags []cli.Flag) map[string]bool {
+	out := map[string]bool{}
+	for _, f := range flags {
+		_, isBool := f.(*cli.BoolFlag)
+		for _, n := range f.Names() {
+			out[n] = !isBool
+		}
+	}
+	return out
+}
+
+// envName returns the environment variable of a program's flag: MCP_FILES_MAX_OUTPUT.
+func envName(program, flag string) string {
+	up := func(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "-", "_")) }
+	return up(program) + "_" + up(flag)
+}
+
+// fromEnvironment gives every flag its environment variable. Lists are split here, at the
+// path-list separator: the library would split at commas, which paths may hold.
+func fromEnvironment(program string, flags []cli.Flag) {
+	for _, f := range flags {
+		env := []string{envName(program, f.Names()[0])}
+		switch f := f.(type) {
+		case *cli.StringSliceFlag:
+			f.Usage += " [$" + env[0] + "]"
+			if v := os.Getenv(env[0]); v != "" {
+				f.Value = cli.NewStringSlice(filepath.SplitList(v)...)
+			}
+		case *cli.StringFlag:
+			f.EnvVars = env
+		case *cli.BoolFlag:
+			f.EnvVars = env
+		case *cli.IntFlag:
+			f.EnvVars = env
+		case *cli.DurationFlag:
+			f.EnvVars = env
+		}
+	}
+}

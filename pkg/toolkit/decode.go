@@ -1,0 +1,90 @@
+package toolkit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// decode fills in from the raw arguments of a call, by the rules that all tools share:
+// unknown keys warn; null, "" and "null" leave an optional argument out; "5" and 5.0 are
+// 5; aliases count as the name they stand for; a key given twice, at any depth, is
+// refused, since two readers could understand two different calls.
+//
+// Errors name the argument, what came, what is allowed, and an example.
+func decode(raw json.RawMessage, params []Param, in any) (warnings []string, err error) {
+	given, err := parseArguments(raw)
+	if err != nil {
+		return nil, err
+	}
+	d := decoder{params: params, out: map[string]any{}, from: map[string]string{}}
+	for _, m := range given {
+		if err := d.member(m); err != nil {
+			return nil, err
+		}
+	}
+	for i := range params {
+		p := &params[i]
+		if _, ok := d.out[p.Name]; p.Required && !ok {
+			return nil, Errorf("%s is missing: give it as %s, for example {%q: %s}", p.Name, p.kind(), p.Name, p.example())
+		}
+	}
+	b, err := json.Marshal(d.out)
+	if err != nil {
+		return nil, fmt.Errorf("encode decoded arguments: %w", err)
+	}
+	if err := json.Unmarshal(b, in); err != nil {
+		return nil, fmt.Errorf("fill %T: %w", in, err)
+	}
+	return d.warnings, nil
+}
+
+// A decoder gathers the members of one arguments object.
+type decoder struct {
+	params   []Param
+	out      map[string]any
+	from     map[string]string // canonical name -> key it was given by
+	warnings []string
+}
+
+func (d *decoder) member(m member) error {
+	p := lookup(d.params, m.key)
+	if p == nil {
+		d.warnings = append(d.warnings, d.unknown(m.key))
+		return nil
+	}
+	v, absent, err := d.coerce(p, m.value)
+	if err != nil || absent {
+		return err
+	}
+	if before, ok := d.from[p.Name]; ok && !sameJSON(d.out[p.Name], v) {
+		return Errorf("%s and %s mean the same argument and differ: give only %s", before, m.key, p.Name)
+	}
+	d.from[p.Name], d.out[p.Name] = m.key, v
+	return nil
+}
+
+func (d *decoder) unknown(key string) string {
+	names := make([]string, len(d.params))
+	for i, p := range d.params {
+		names[i] = p.Name
+	}
+	return fmt.Sprintf("unknown argument %s ignored; there are: %s", Inline(shorten(key)), strings.Join(names, ", "))
+}
+
+func lookup(params []Param, key string) *Param {
+	for i := range params {
+		if params[i].Name == key || slices.Contains(params[i].Aliases, key) {
+			return &params[i]
+		}
+	}
+	return nil
+}
+
+func sameJSON(a, b any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}

@@ -1,0 +1,323 @@
+package toolkit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// How an ending takes its course: calls in flight get grace, are then cancelled, and have
+// settle to answer. A handler that hears nothing is left behind after lastResort.
+const (
+	grace      = 1500 * time.Millisecond
+	settle     = 300 * time.Millisecond
+	lastResort = 1900 * time.Millisecond
+)
+
+// stdio is a transport over a pair of streams, one message a line, that answers what it has
+// read before it honours the end of its input. The SDK's own loses answers in flight when
+// the client closes its side right after its last request.
+type stdio struct {
+	in     io.Reader
+	out    io.Writer
+	stop   <-chan struct{} // closed on a signal: end without grace
+	ending func()          // called once, when the end begins
+	warn   func(error)     // told of input that cannot be read
+}
+
+// Connect implements [mcp.Transport].
+func (t *stdio) Connect(context.Context) (mcp.Connection, error) {
+	c := &conn{
+		t:       t,
+		frames:  make(chan jsonrpc.Message),
+		eof:     make(chan struct{}),
+		closed:  make(chan struct{}),
+		changed: make(chan struct{}, 1),
+		pending: map[jsonrpc.ID]string{},
+		asked:   map[jsonrpc.ID]bool{},
+	}
+	go c.receive()
+	return c, nil
+}
+
+// A conn is one session over stdio. It has three states: open; ending, when calls in
+// flight may still answer; and cancelling, when they have been told to stop.
+type conn struct {
+	t       *stdio
+	frames  chan jsonrpc.Message
+	eof     chan struct{} // closed at the end of the input
+	closed  chan struct{}
+	close   sync.Once
+	changed chan struct{} // pending or asked changed
+
+	writing sync.Mutex
+
+	mu      sync.Mutex
+	pending map[jsonrpc.ID]string // requests read and not answered: id -> method
+	asked   map[jsonrpc.ID]bool   // our requests that the client has not answered
+
+	// Only Read touches these; the SDK calls it from one goroutine.
+	inject     []jsonrpc.Message // to be read before anything else
+	ending     bool
+	cancelling bool
+	until      <-chan time.Time
+}
+
+// SessionID implements [mcp.Connection]; stdio has one session, without a name.
+func (c *conn) SessionID() string { return "" }
+
+// Close implements [mcp.Connection].
+func (c *conn) Close() error {
+	c.close.Do(func() { close(c.closed) })
+	return nil
+}
+
+// receive reads the input and hands its messages to Read. What cannot be a message is
+// answered at once, and reading goes on.
+func (c *conn) receive() {
+	err := readFrames(c.t.in, MaxFrame, func(f frame) bool {
+		m, refused := f.decode(MaxFrame)
+		if r, ok := m.(*jsonrpc.Request); ok && refused == nil {
+			refused = c.admit(r)
+		}
+		if refused != nil {
+			return c.send(refused) == nil
+		}
+		select {
+		case c.frames <- m:
+			return true
+		case <-c.closed:
+			return false
+		}
+	})
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.t.warn(fmt.Errorf("read stdin: %w", err))
+	}
+	close(c.eof)
+}
+
+// admit notes a request, or refuses one whose id is still in use: the SDK would answer
+// only one of the two.
+func (c *conn) admit(r *jsonrpc.Request) (refused []byte) {
+	if !r.IsCall() {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, used := c.pending[r.ID]; used {
+		return refusal(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("request id %s is still in use: every request needs an id of its own", marshal(r.ID.Raw())))
+	}
+	c.pending[r.ID] = r.Method
+	return nil
+}
+
+// Read implements [mcp.Connection].
+func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		if c.ending {
+			c.answerOurOwn()
+		}
+		if len(c.inject) > 0 {
+			m := c.inject[0]
+			c.inject = c.inject[1:]
+			return m, nil
+		}
+		if c.ending && c.idle() {
+			return nil, io.EOF
+		}
+		m, err := c.wait(ctx)
+		if m != nil || err != nil {
+			return m, err
+		}
+	}
+}
+
+// wait blocks until there is a message, an end, or something to look at again.
+func (c *conn) wait(ctx context.Context) (jsonrpc.Message, error) {
+	eof, stop := c.eof, c.t.stop
+	if c.ending {
+		eof = nil
+	}
+	if c.cancelling {
+		stop = nil
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-c.closed:
+		return nil, io.EOF
+	case m := <-c.frames:
+		c.noteAnswer(m)
+		return m, nil
+	case <-c.changed:
+	case <-eof:
+		c.end()
+	case <-stop:
+		c.end()
+		c.cancelAll()
+	case <-c.until:
+		if c.cancelling {
+			return nil, io.EOF
+		}
+		c.cancelAll()
+	}
+	return nil, nil
+}
+
+// end begins the ending. A parked subscription would wait for ever, so it is cancelled.
+func (c *conn) end() {
+	if c.ending {
+		return
+	}
+	c.ending = true
+	c.t.ending()
+	c.until = time.After(grace)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, method := range c.pending {
+		if method == "subscriptions/listen" {
+			c.inject = append(c.inject, cancelled(id))
+		}
+	}
+}
+
+// cancelAll tells the calls in flight to stop; their answers still go out.
+func (c *conn) cancelAll() {
+	c.cancelling = true
+	c.until = time.After(settle)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id := range c.pending {
+		c.inject = append(c.inject, cancelled(id))
+	}
+}
+
+func cancelled(id jsonrpc.ID) *jsonrpc.Request {
+	params := struct {
+		ID     any    `json:"requestId"`
+		Reason string `json:"reason"`
+	}{id.Raw(), "the session is ending"}
+	return &jsonrpc.Request{Method: "notifications/cancelled", Params: json.RawMessage(marshal(params))}
+}
+
+// answerOurOwn answers the questions that we put to a client which has gone.
+func (c *conn) answerOurOwn() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id := range c.asked {
+		delete(c.asked, id)
+		c.inject = append(c.inject, &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{
+			Code: jsonrpc.CodeInternalError, Message: "the client has closed its side",
+		}})
+	}
+}
+
+func (c *conn) noteAnswer(m jsonrpc.Message) {
+	if r, ok := m.(*jsonrpc.Response); ok {
+		c.mu.Lock()
+		delete(c.asked, r.ID)
+		c.mu.Unlock()
+	}
+}
+
+func (c *conn) idle() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.pending) == 0
+}
+
+// Write implements [mcp.Connection].
+func (c *conn) Write(_ context.Context, m jsonrpc.Message) error {
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+		c.mu.Lock()
+		c.asked[r.ID] = true
+		c.mu.Unlock()
+		defer c.look() // once the input has ended nobody answers: Read does
+	}
+	r, isResponse := m.(*jsonrpc.Response)
+	if isResponse {
+		r.Error = coded(r.Error)
+	}
+	data, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return fmt.Errorf("encode message: %w", err)
+	}
+	err = c.send(data)
+	if isResponse {
+		c.mu.Lock()
+		delete(c.pending, r.ID)
+		c.mu.Unlock()
+		c.look()
+	}
+	return err
+}
+
+// coded gives a code to the errors that the SDK sends with code 0; all of those answer
+// requests that should not have come.
+func coded(err error) error {
+	var wire *jsonrpc.Error
+	if err == nil || errors.As(err, &wire) && wire.Code != 0 {
+		return err
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
+}
+
+// look makes Read look at the state again.
+func (c *conn) look() {
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (c *conn) send(data []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_, err := c.t.out.Write(append(data, '\n'))
+	return err
+}
+
+// ServeStdio serves one session over in and out, until in ends or ctx is done. Calls in
+// flight when in ends may still answer for a short while. It returns within two seconds
+// of the end, even where a tool does not listen to its cancellation.
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	ending := make(chan struct{})
+	var once sync.Once
+	begin := func() { once.Do(func() { close(ending) }) }
+	defer context.AfterFunc(ctx, begin)()
+	ss, err := s.mcp.Connect(context.WithoutCancel(ctx), &stdio{
+		in: in, out: out, stop: ctx.Done(), ending: begin,
+		warn: func(err error) { s.opts.Log.Error().Err(err).Msg("stdio") },
+	}, nil)
+	if err != nil {
+		return fmt.Errorf("serve stdio: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- ss.Wait() }()
+	select {
+	case err = <-ended:
+		return endOf(err)
+	case <-ending:
+	}
+	select {
+	case err = <-ended:
+		return endOf(err)
+	case <-time.After(lastResort):
+		s.opts.Log.Warn().Msg("a tool did not stop when it was told to; it is left behind")
+		return nil
+	}
+}
+
+func endOf(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return nil
+	}
+	return fmt.Errorf("serve stdio: %w", err)
+}

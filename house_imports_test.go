@@ -27,9 +27,11 @@ var imports = map[string][]string{
 	"internal/shelltool": toolPackage("pkg/container"),
 
 	"internal/filetool/edit":      engine,
-	"internal/filetool/search":    engine,
+	"internal/filetool/search":    append([]string{"internal/filetool/search/gitignore"}, engine...),
 	"internal/imagetool/provider": engine,
 	"internal/testneed":           {},
+
+	"internal/filetool/search/gitignore": {},
 
 	"pkg/approval":               {},
 	"pkg/container":              engine,
@@ -63,7 +65,7 @@ var modules = map[string][]string{
 	"github.com/rogpeppe/go-internal":  {"tests"},
 	"github.com/rs/zerolog":            {"pkg/toolkit"},
 	"github.com/urfave/cli/v2":         append([]string{"pkg/toolkit", "integration"}, toolPackages...),
-	"golang.org/x/text": {"pkg/fsroot", "pkg/textfile"},
+	"golang.org/x/text":                {"pkg/fsroot", "pkg/textfile", "internal/filetool/search"},
 	"golang.org/x/sys":                 {"pkg", "internal", "tests"},
 }
 

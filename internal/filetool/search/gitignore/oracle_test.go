@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/toolhost/toolhost/internal/filetool/search/gitignore"
+	"github.com/toolhost/toolhost/internal/testneed"
 )
 
 // An entry is a path of the test tree.
@@ -37,7 +38,7 @@ type oracle struct {
 
 func newOracle(tb testing.TB, entries []entry) *oracle {
 	tb.Helper()
-	requireGit(tb)
+	testneed.Tool(tb, "git")
 	o := &oracle{dir: tb.TempDir(), entries: entries}
 	o.git(tb, nil, "init", "-q", ".")
 	o.git(tb, nil, "config", "core.ignorecase", "false")
@@ -47,17 +48,6 @@ func newOracle(tb testing.TB, entries []entry) *oracle {
 		o.stdin = append(append(o.stdin, e.path...), 0)
 	}
 	return o
-}
-
-func requireGit(tb testing.TB) {
-	tb.Helper()
-	if _, err := exec.LookPath("git"); err == nil {
-		return
-	}
-	if os.Getenv("REQUIRE_ALL") != "" {
-		tb.Fatal("git is not installed")
-	}
-	tb.Skip("git is not installed")
 }
 
 func (o *oracle) create(tb testing.TB, e entry) {
@@ -138,7 +128,8 @@ type decider struct {
 
 func newDecider(rules ruleSet) *decider {
 	var s gitignore.Stack
-	for _, name := range []string{global, exclude, ".gitignore"} {
+	s = s.Global(gitignore.Parse([]byte(rules[global])))
+	for _, name := range []string{exclude, ".gitignore"} {
 		s = s.Git("", gitignore.Parse([]byte(rules[name])))
 	}
 	return &decider{rules, map[string]*gitignore.Stack{".": &s}}

@@ -9,8 +9,9 @@ import "strings"
 // Paths are slash-separated and relative to one top directory that all pushes and
 // questions share; a base is "" or ends in a slash.
 type Stack struct {
-	git *node // .gitignore files of one repository, its info/exclude, global excludes
-	dot *node // .ignore files; they decide before all of git's
+	dot    *node // .ignore files; they decide before all of git's
+	git    *node // .gitignore files of one repository, its info/exclude
+	global *node // what comes after all others
 }
 
 type node struct {
@@ -19,8 +20,8 @@ type node struct {
 	next *node
 }
 
-// Git returns s with a list of git's on top: of a .gitignore in directory base, or, pushed before
-// those, of info/exclude or the global excludes.
+// Git returns s with a list of git's on top: of a .gitignore in directory base, or, pushed
+// before those, of info/exclude.
 func (s Stack) Git(base string, l *List) Stack {
 	s.git = s.git.push(base, l)
 	return s
@@ -29,6 +30,13 @@ func (s Stack) Git(base string, l *List) Stack {
 // Dot returns s with the list of an .ignore file in directory base on top.
 func (s Stack) Dot(base string, l *List) Stack {
 	s.dot = s.dot.push(base, l)
+	return s
+}
+
+// Global returns s with a list that comes after all others and holds in all repositories:
+// git's core.excludesFile.
+func (s Stack) Global(l *List) Stack {
+	s.global = s.global.push("", l)
 	return s
 }
 
@@ -42,15 +50,16 @@ func (s Stack) Repository() Stack {
 // Ignored reports whether the entry at path is ignored, given that the directories above
 // it are not.
 func (s Stack) Ignored(path string, isDir bool) bool {
-	if s.git == nil && s.dot == nil {
+	if s == (Stack{}) {
 		return false
 	}
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	v := s.dot.match(path, name, isDir)
-	if v == Undecided {
-		v = s.git.match(path, name, isDir)
+	for _, n := range [...]*node{s.dot, s.git, s.global} {
+		if v := n.match(path, name, isDir); v != Undecided {
+			return v == Ignored
+		}
 	}
-	return v == Ignored
+	return false
 }
 
 func (n *node) push(base string, l *List) *node {

@@ -1,0 +1,149 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A compiled is a pattern ready for matching. It is shared by all workers.
+type compiled struct {
+	re        *regexp.Regexp
+	lit       literal // stands in every matching line; empty if there is none
+	pure      bool    // a line with lit matches, without asking re
+	multiline bool
+	seesCR    bool // the pattern names \r
+	wide      bool // the pattern has letters beyond ASCII
+}
+
+// compile checks the pattern of q. Unless the query is multiline, the result can match no
+// newline, so that matching a whole buffer is matching each of its lines.
+func compile(q GrepQuery) (*compiled, error) {
+	if q.Pattern == "" {
+		return nil, queryError("", "pattern is empty")
+	}
+	pattern := q.Pattern
+	if q.Literal {
+		pattern = regexp.QuoteMeta(pattern)
+	}
+	flags := syntax.Perl &^ syntax.OneLine
+	if q.IgnoreCase {
+		flags |= syntax.FoldCase
+	}
+	if q.Multiline {
+		flags |= syntax.DotNL
+	}
+	tree, err := syntax.Parse(pattern, flags)
+	if err != nil {
+		return nil, explain(q.Pattern, err)
+	}
+	c := &compiled{multiline: q.Multiline, wide: !isASCII(q.Pattern), seesCR: q.Multiline || names(tree, '\r')}
+	if err := rewrite(tree, q.Multiline); err != nil {
+		return nil, err
+	}
+	if c.re, err = regexp.Compile(tree.String()); err != nil {
+		return nil, explain(q.Pattern, err)
+	}
+	c.lit, c.pure = required(tree.Simplify())
+	return c, nil
+}
+
+// rewrite fits a parsed pattern to files: $ also matches before \r\n, and, unless
+// multiline, nothing matches a newline and the ends of the text are those of the line.
+func rewrite(re *syntax.Regexp, multiline bool) error {
+	switch {
+	case re.Op == syntax.OpEndLine, re.Op == syntax.OpEndText && !multiline:
+		*re = *lineEnd()
+		return nil
+	case multiline:
+	case re.Op == syntax.OpBeginText:
+		re.Op = syntax.OpBeginLine
+	case re.Op == syntax.OpAnyChar:
+		re.Op = syntax.OpAnyCharNotNL
+	case re.Op == syntax.OpCharClass:
+		re.Rune = without(re.Rune, '\n')
+	case re.Op == syntax.OpLiteral && slices.Contains(re.Rune, '\n'):
+		return queryError("multiline=true lets a pattern span lines", `pattern contains a newline, and lines are matched one at a time`)
+	}
+	for _, sub := range re.Sub {
+		if err := rewrite(sub, multiline); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names reports whether r stands in the pattern as itself.
+func names(re *syntax.Regexp, r rune) bool {
+	if re.Op == syntax.OpLiteral && slices.Contains(re.Rune, r) {
+		return true
+	}
+	return slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return names(sub, r) })
+}
+
+// lineEnd is \r?(?m:$), preferring not to take the \r.
+func lineEnd() *syntax.Regexp {
+	cr := &syntax.Regexp{Op: syntax.OpLiteral, Rune: []rune{'\r'}}
+	return &syntax.Regexp{Op: syntax.OpConcat, Sub: []*syntax.Regexp{
+		{Op: syntax.OpQuest, Flags: syntax.NonGreedy, Sub: []*syntax.Regexp{cr}},
+		{Op: syntax.OpEndLine},
+	}}
+}
+
+// without removes r from the ranges of a character class.
+func without(ranges []rune, r rune) []rune {
+	var out []rune
+	for i := 0; i+1 < len(ranges); i += 2 {
+		lo, hi := ranges[i], ranges[i+1]
+		if r < lo || r > hi {
+			out = append(out, lo, hi)
+			continue
+		}
+		if lo < r {
+			out = append(out, lo, r-1)
+		}
+		if r < hi {
+			out = append(out, r+1, hi)
+		}
+	}
+	return out
+}
+
+// explain says where a pattern is wrong and what to do about it.
+func explain(pattern string, err error) error {
+	var syn *syntax.Error
+	if !errors.As(err, &syn) {
+		return queryError("", "pattern cannot be used: %v", err)
+	}
+	where := ""
+	if i := strings.Index(pattern, syn.Expr); i >= 0 && syn.Expr != "" && syn.Expr != pattern {
+		where = fmt.Sprintf(" at character %d", utf8.RuneCountInString(pattern[:i])+1)
+	}
+	return queryError(advice(pattern, syn), "pattern is no valid regular expression: %s: %q%s", syn.Code, syn.Expr, where)
+}
+
+func advice(pattern string, err *syntax.Error) string {
+	for _, look := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
+		if strings.Contains(pattern, look) {
+			return "lookaround such as " + look + "...) is not supported by RE2 syntax; search for the rest and filter the lines"
+		}
+	}
+	switch err.Code {
+	case syntax.ErrInvalidEscape:
+		if len(err.Expr) == 2 && '1' <= err.Expr[1] && err.Expr[1] <= '9' {
+			return "backreferences are not supported by RE2 syntax"
+		}
+		return `literal=true searches for the text as it is; in a regular expression \\ is a backslash`
+	case syntax.ErrMissingParen, syntax.ErrUnexpectedParen, syntax.ErrMissingBracket:
+		return `literal=true searches for the text as it is; in a regular expression \( and \[ are brackets`
+	case syntax.ErrMissingRepeatArgument, syntax.ErrInvalidRepeatOp:
+		return "literal=true searches for the text as it is; possessive repetition is not supported by RE2 syntax"
+	case syntax.ErrLarge, syntax.ErrInvalidRepeatSize, syntax.ErrNestingDepth:
+		return "repetition is limited to 1000"
+	}
+	return "literal=true searches for the text as it is"
+}

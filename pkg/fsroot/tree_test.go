@@ -95,11 +95,11 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// need skips where the machine lacks a privilege, unless it promised to have all.
+// need ends the test where the machine lacks a privilege.
 func need(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
-		testneed.Missing(t, err.Error(), "run the tests as root")
+		testneed.Missing(t, "a privilege", "run the tests as root: "+err.Error())
 	}
 }
 

@@ -25,6 +25,7 @@ const (
 	tailCounted  = 256 << 20 // up to this size, the lines in front of a tail are counted
 	mediaBytes   = 5 << 20   // of an image or sound that is shown
 	folderNames  = 100       // entries of a directory
+	farBack      = 1 << 50   // the largest offset from the end; no file has as many lines
 )
 
 var readDefinition = toolkit.Definition{
@@ -126,7 +127,7 @@ func (p *readPlan) open(rel string) (err error) {
 // hint that repeats the same call made models loop (opencode#45200, #46807).
 func (p *readPlan) lines(in readIn) {
 	if in.Offset != nil && *in.Offset != 0 {
-		p.offset = *in.Offset
+		p.offset = max(*in.Offset, -farBack)
 	}
 	switch {
 	case in.Limit == nil:

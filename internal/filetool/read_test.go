@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -62,6 +63,7 @@ func TestRead(t *testing.T) {
 		{"from the end", args{"file_path": "ten", "offset": -2}, "9\tline 9\n10\tline 10\n[lines 9-10 of 10]"},
 		{"from the end, limited", args{"file_path": "ten", "offset": -3, "limit": 1}, "8\tline 8\n[lines 8-8 of 10; continue with offset=9]"},
 		{"more than there are, from the end", args{"file_path": "a.txt", "offset": -99}, "1\tone\n2\ttwo\n3\tthree"},
+		{"as far back as numbers go", args{"file_path": "unended", "offset": math.MinInt64}, "1\tone\n2\ttwo"},
 		{"claude-code#30197: strings", args{"file_path": "ten", "offset": "2", "limit": "1"}, "2\tline 2\n[lines 2-2 of 10; continue with offset=3]"},
 		{"ai-agent-book#37: null", args{"file_path": "unended", "offset": nil, "limit": nil}, "1\tone\n2\ttwo"},
 		{"opencode#45200: limit 0", args{"file_path": "unended", "limit": 0}, "1\tone\n2\ttwo\n[limit 0 is taken as the default, 2000]"},

@@ -44,6 +44,8 @@ var imports = map[string][]string{
 
 	// Programs and tests that stand outside the floors.
 	"integration/bench":   {},
+	"integration/demo":    {},
+	"integration/docgen":  {"internal/filetool", "pkg/toolkit"},
 	"integration/fixture": {"pkg/approval", "pkg/toolkit"},
 	"integration/minimal": {},
 }
@@ -60,6 +62,7 @@ var modules = map[string][]string{
 	"github.com/bmatcuk/doublestar/v4": {"pkg", "internal"},
 	"github.com/docker":                {"pkg/container"},
 	"github.com/google/go-cmp":         {"tests"},
+	"github.com/mattn/go-isatty":       {"pkg/toolkit"},
 	"github.com/modelcontextprotocol":  append([]string{"pkg/toolkit", "integration"}, toolPackages...),
 	"github.com/openai/openai-go":      {"internal/imagetool/provider"},
 	"github.com/rogpeppe/go-internal":  {"tests"},

@@ -61,11 +61,12 @@ func NewServer(o Options) (*Server, error) {
 	}
 	s := &Server{opts: o, slots: make(chan struct{}, o.Concurrent)}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Version: o.Version}, &mcp.ServerOptions{
-		Instructions:            o.Instructions,
-		Logger:                  slog.New(zerolog.NewSlogHandler(o.Log)),
-		Capabilities:            &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		Instructions: o.Instructions,
+		Logger:       slog.New(zerolog.NewSlogHandler(o.Log)),
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		SetCacheable: private,
+		//lint:ignore SA1019 clients before 2026-07-28 have roots
 		RootsListChangedHandler: s.sessions.rootsChanged,
-		SetCacheable:            private,
 	})
 	s.mcp.AddReceivingMiddleware(s.guard)
 	return s, nil

@@ -124,7 +124,7 @@ func TestAgainstRipgrep(t *testing.T) {
 		{"rare literal", search.GrepQuery{Pattern: "unexpected newline in"}, nil},
 		{"function calls", search.GrepQuery{Pattern: `\w+\.ReadFile\(\w+\)`}, nil},
 		{"alternation", search.GrepQuery{Pattern: `(TODO|FIXME|XXX)\b`, Globs: []string{"runtime/**"}}, []string{"-g", "/runtime/**"}},
-		{"no literal", search.GrepQuery{Pattern: `\b[A-Z][a-z]+[0-9]{2,}\b`, Types: []string{"go"}}, []string{"-t", "go"}},
+		{"no literal", search.GrepQuery{Pattern: `\b[A-Z][a-z]+[0-9]{2,}\b`, Types: []string{"go"}, Globs: []string{"net/**"}}, []string{"-t", "go", "-g", "/net/**"}},
 		{"class and literal", search.GrepQuery{Pattern: `[A-Z]\w+Error\b`}, nil},
 		{"any case", search.GrepQuery{Pattern: "unexpected eof", IgnoreCase: true}, []string{"-i"}},
 		{"any case with k and s", search.GrepQuery{Pattern: "kiss|desk|sinks", IgnoreCase: true, Globs: []string{"cmd/**"}}, []string{"-i", "-g", "/cmd/**"}},

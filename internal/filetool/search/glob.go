@@ -6,8 +6,8 @@ import "context"
 type GlobQuery struct {
 	Options
 	// Pattern is a glob as of package doublestar, over paths relative to the start. One
-	// without a slash matches at any depth; one that ends in a slash matches directories
-	// instead of files.
+	// without a slash matches at any depth, unless ./ stands before it; one that ends in a
+	// slash matches directories instead of files.
 	Pattern string
 }
 

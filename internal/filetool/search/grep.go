@@ -78,7 +78,7 @@ func (g *Grep) RunFile(ctx context.Context, f *os.File, name string) (*Result, e
 	if ok {
 		p.add(chunk{name, []Hit{h}})
 	}
-	r := &Result{Files: 1, TotalHits: p.hits, TotalMatches: p.matches, Complete: !k.report.partial, Skipped: k.report.skipped}
+	r := &Result{Files: 1, Results: p.results, TotalHits: p.hits, TotalMatches: p.matches, Complete: !k.report.partial, Skipped: k.report.skipped}
 	r.Hits, r.Truncated = p.cut()
 	return r, nil
 }

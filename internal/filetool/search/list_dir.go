@@ -68,6 +68,9 @@ func (l *listing) sortOut(entries []dirent) {
 func (l *listing) entry(e dirent) {
 	path := l.path + e.name
 	rel, isDir, v := l.rel(path), e.kind == Dir, l.w.visitor
+	if e.kind == File && !l.w.heavy {
+		l.report.files++
+	}
 	down, wanted := isDir && v.descend(rel), v.wants(rel, e.kind)
 	if !down && !wanted {
 		return

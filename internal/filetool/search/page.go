@@ -24,8 +24,8 @@ type page struct {
 	weight int     // results in chunks
 	cutoff string  // what comes after cannot be on the page; "" while that is unknown
 
-	hits, matches int  // all that were added
-	partial       bool // something was left out uncounted
+	hits, results, matches int  // all that were added
+	partial                bool // something was left out uncounted
 }
 
 func newPage(o Options, early bool) *page {
@@ -49,7 +49,10 @@ func (p *page) add(c chunk) {
 	if len(c.hits) == 0 {
 		return
 	}
+	weight := weigh(c.hits)
 	p.hits += len(c.hits)
+	p.results += weight
+	p.weight += weight
 	for i := range c.hits {
 		p.matches += c.hits[i].Count
 	}
@@ -59,7 +62,6 @@ func (p *page) add(c chunk) {
 	}
 	i, _ := slices.BinarySearchFunc(p.chunks, c.key, func(c chunk, key string) int { return strings.Compare(c.key, key) })
 	p.chunks = slices.Insert(p.chunks, i, c)
-	p.weight += weigh(c.hits)
 	p.trim()
 }
 
@@ -85,10 +87,8 @@ func (p *page) addNewest(c chunk) {
 	for i := range c.hits {
 		p.chunks = append(p.chunks, chunk{c.hits[i].Path, c.hits[i : i+1]})
 	}
-	p.weight += weigh(c.hits)
 	if p.need > 0 && p.weight > 4*p.need+1000 {
 		p.sortNewest()
-		p.weight = weighAll(p.chunks)
 		for len(p.chunks) > 1 {
 			w := weigh(p.chunks[len(p.chunks)-1].hits)
 			if p.weight-w < p.need {
@@ -98,13 +98,6 @@ func (p *page) addNewest(c chunk) {
 			p.chunks = p.chunks[:len(p.chunks)-1]
 		}
 	}
-}
-
-func weighAll(chunks []chunk) (n int) {
-	for _, c := range chunks {
-		n += weigh(c.hits)
-	}
-	return n
 }
 
 func (p *page) sortNewest() {

@@ -10,7 +10,7 @@ import (
 
 // A pattern is a glob over paths relative to the start.
 //
-// A pattern without a slash is looked for at any depth. One that ends in a slash is for
+// A pattern without a slash is looked for at any depth, unless ./ stands before it. One that ends in a slash is for
 // directories. Brackets also stand for themselves, so that app/[id]/page.tsx finds the
 // file of that name, and a pattern that is the path of something finds it whatever its
 // characters mean.
@@ -37,7 +37,7 @@ func newPattern(text string) (*pattern, error) {
 	}
 	p.literal = clean
 	glob := clean
-	if !strings.Contains(clean, "/") && clean != "**" {
+	if !strings.Contains(clean, "/") && !strings.HasPrefix(text, "./") && clean != "**" {
 		glob = "**/" + clean
 	}
 	p.addForm(glob)

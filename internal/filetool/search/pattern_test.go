@@ -16,6 +16,7 @@ func TestGlob(t *testing.T) {
 	})
 	cases := []struct{ name, pattern, want string }{
 		{"no slash means any depth", "*.go", "a.go src/b.go src/deep/c.go"},
+		{"a dot keeps it here", "./*.go", "a.go"},
 		{"double star", "**/*.go", "a.go src/b.go src/deep/c.go"},
 		{"one level", "src/*.go", "src/b.go"},
 		{"dot and slash in front", "./src/*.go", "src/b.go"},

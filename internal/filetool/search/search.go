@@ -106,9 +106,10 @@ type Result struct {
 	Hits  []Hit // of the page
 	Files int   // files looked at: searched by Grep, seen by Glob and List
 
-	TotalHits    int  // files or entries found, this page and all others
+	Results      int  // what Offset and Limit count: lines in Content mode, else hits
+	TotalHits    int  // files or entries found, on this page and all others
 	TotalMatches int  // sum of Hit.Count over them
-	Complete     bool // the totals are exact, since the search saw everything
+	Complete     bool // these three are exact, since the search saw everything
 
 	Truncated bool // there are results behind this page
 	TimedOut  bool

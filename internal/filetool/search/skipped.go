@@ -43,3 +43,6 @@ func (s *Skipped) merge(o *Skipped) {
 func (s *Skipped) Any() bool {
 	return s.Ignored+s.Binary+s.TooLarge+s.Unreadable+s.Special+s.Denied+s.Links > 0
 }
+
+// Add adds the counts of another search.
+func (s *Skipped) Add(o Skipped) { s.merge(&o) }

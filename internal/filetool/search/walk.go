@@ -137,6 +137,7 @@ func (w *walk) result(ctx context.Context) (*Result, error) {
 	late := w.stop.Load() == timedOut
 	r := &Result{
 		Files:        int(w.files.Load()),
+		Results:      w.page.results,
 		TotalHits:    w.page.hits,
 		TotalMatches: w.page.matches,
 		Complete:     !w.page.partial && !late,
@@ -228,7 +229,7 @@ func (k *worker) files(f *folder, path string, run []dirent) {
 }
 
 func (k *worker) visit(f *folder, e dirent, rel string) (Hit, bool) {
-	if e.kind == File {
+	if k.w.heavy {
 		k.report.files++
 	}
 	return k.w.visitor.visit(k, f, e, rel)

@@ -1,0 +1,174 @@
+package filetool
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/toolhost/toolhost/internal/filetool/search"
+	"github.com/toolhost/toolhost/pkg/approval"
+	"github.com/toolhost/toolhost/pkg/toolkit"
+)
+
+// mostContext is how many lines of context there are at most, on each side.
+const mostContext = 100
+
+// grepPathParam is pathParam, for a tool that also searches one file.
+var grepPathParam = func() toolkit.Param {
+	p := pathParam
+	p.Description = "Directory or file; default all roots."
+	return p
+}()
+
+var grepDefinition = toolkit.Definition{
+	Name:  "Grep",
+	Title: "Search file contents",
+	Description: "Searches file contents with a regular expression (RE2: no lookaround, no backreferences), line by line. " +
+		"Binary and ignored files are skipped and counted. Results are capped; the last line says how to continue.",
+	Params: []toolkit.Param{
+		{
+			Name: "pattern", Type: toolkit.String, Required: true, Example: `"func \\w+Error"`, Description: "Regular expression.",
+			Aliases: []string{"query", "regex", "regexp", "substring", "substring_pattern", "search", "search_term"},
+		},
+		grepPathParam,
+		{
+			Name: "glob", Type: toolkit.String, Example: `"*.{ts,tsx}"`, Description: "Only these files; commas separate, ! excludes.",
+			Aliases: []string{"include", "filePattern", "file_pattern", "includes", "include_pattern", "paths_include_glob", "globs"},
+		},
+		{
+			Name: "type", Type: toolkit.String, Example: `"go"`, Description: "File type, such as go, py.",
+			Aliases: []string{"file_type", "fileType", "types"},
+		},
+		{
+			Name: "output_mode", Type: toolkit.String, Enum: []string{"files_with_matches", "content", "count"}, Example: `"content"`,
+			Description: "Default files_with_matches.", Aliases: []string{"outputMode", "mode"},
+		},
+		contextParam("-A", "Lines after.", "after", "after_context", "context_lines_after", "A"),
+		contextParam("-B", "Lines before.", "before", "before_context", "context_lines_before", "B"),
+		contextParam("-C", "Lines on both sides.", "context", "context_lines", "contextLines", "C"),
+		flagParam("-i", "Ignore case.", "ignore_case", "ignoreCase", "case_insensitive", "i"),
+		flagParam("-n", "Line numbers; default true.", "line_numbers", "n"),
+		flagParam("-o", "Only the matches.", "only_matching", "onlyMatching", "o"),
+		flagParam("multiline", "Matches may span lines.", "-U", "multi_line"),
+		flagParam("literal", "pattern is plain text.", "fixed_strings", "fixedStrings", "literalSearch", "literal_search", "-F"),
+		headLimit("Default 250; 0: as many as fit."), offsetParam, sortParam, ignoredParam,
+	},
+	Output: json.RawMessage(`{"type":"object","properties":{
+		"filenames":{"type":"array","description":"files on this page","items":{"type":"string"}},
+		"matches":{"type":"array","description":"of content: path, line, text, context","items":{"type":"object"}},
+		"file_counts":{"type":"array","description":"of count: path, count","items":{"type":"object"}},
+		"total_files":{"type":"integer","description":"with matches"},
+		"total_matches":{"type":"integer","description":"matching lines"},
+		"files_searched":{"type":"integer","description":"in all"},` + countsSchema),
+	Hints: searchHints,
+}
+
+func contextParam(name, text string, aliases ...string) toolkit.Param {
+	return toolkit.Param{
+		Name: name, Type: toolkit.Integer, Example: "2", Description: text, Aliases: aliases,
+	}
+}
+
+func flagParam(name, text string, aliases ...string) toolkit.Param {
+	return toolkit.Param{Name: name, Type: toolkit.Boolean, Example: "true", Description: text, Aliases: aliases}
+}
+
+// addGrep registers Grep.
+func addGrep(s *toolkit.Server, r roots) error {
+	return toolkit.Add(s, toolkit.Tool[grepIn, *grepPlan, grepOut]{
+		Definition: grepDefinition, Plan: r.planGrep, Run: runGrep, Render: grepOut.render,
+	})
+}
+
+type grepIn struct {
+	Pattern    string `json:"pattern"`
+	Glob       string `json:"glob"`
+	Type       string `json:"type"`
+	OutputMode string `json:"output_mode"`
+	After      *int   `json:"-A"`
+	Before     *int   `json:"-B"`
+	Context    *int   `json:"-C"`
+	IgnoreCase bool   `json:"-i"`
+	Numbers    *bool  `json:"-n"`
+	Only       bool   `json:"-o"`
+	Multiline  bool   `json:"multiline"`
+	Literal    bool   `json:"literal"`
+	searchIn
+}
+
+func (in grepIn) query() search.GrepQuery {
+	modes := map[string]search.Mode{"content": search.Content, "count": search.Count}
+	q := search.GrepQuery{
+		Options: in.options(grepLimit), Mode: modes[in.OutputMode], Pattern: in.Pattern, Literal: in.Literal,
+		IgnoreCase: in.IgnoreCase, Multiline: in.Multiline, OnlyMatching: in.Only,
+		Before: contextOf(in.Before, in.Context), After: contextOf(in.After, in.Context), Globs: splitGlobs(in.Glob), Types: splitGlobs(in.Type),
+	}
+	if in.HeadLimit != nil && *in.HeadLimit == 0 {
+		q.Limit = mostFinds
+	}
+	return q
+}
+
+// contextOf returns how many lines of context one side has.
+func contextOf(side, both *int) int {
+	if side == nil {
+		side = both
+	}
+	if side == nil {
+		return 0
+	}
+	return min(max(*side, 0), mostContext)
+}
+
+type grepPlan struct {
+	*hunt
+	query   search.GrepQuery
+	numbers bool
+}
+
+func (r roots) planGrep(ctx context.Context, call *toolkit.Call, in grepIn) (*grepPlan, approval.Action, error) {
+	p := &grepPlan{query: in.query(), numbers: in.Numbers == nil || *in.Numbers}
+	if _, err := search.NewGrep(p.query); err != nil {
+		return nil, approval.Action{}, err
+	}
+	h, err := r.hunt(ctx, call, in.Path)
+	if err != nil {
+		return nil, approval.Action{}, err
+	}
+	p.hunt = h
+	return p, h.action(approval.Read, "search for "+toolkit.Inline(in.Pattern)), nil
+}
+
+func runGrep(ctx context.Context, p *grepPlan, g approval.Grant, report toolkit.Progress) (grepOut, error) {
+	if p.file != nil {
+		return p.inFile(ctx)
+	}
+	o := p.query.Options
+	o.Progress = counting(report)
+	c, err := p.run(ctx, o, shown(g, false), func(ctx context.Context, s search.Start, o search.Options) (*search.Result, error) {
+		q := p.query
+		q.Options = o
+		engine, err := search.NewGrep(q)
+		if err != nil {
+			return nil, err
+		}
+		return engine.Run(ctx, s)
+	})
+	return grepOut{c, p}, err
+}
+
+// inFile searches the one file that path names.
+func (p *grepPlan) inFile(ctx context.Context) (grepOut, error) {
+	engine, err := search.NewGrep(p.query)
+	if err != nil {
+		return grepOut{}, err
+	}
+	r, err := engine.RunFile(ctx, p.file.File, p.file.Real)
+	if err != nil {
+		return grepOut{}, explain(err)
+	}
+	c := &catch{Result: *r, offset: p.query.Offset, limit: p.query.Limit}
+	for _, h := range r.Hits {
+		c.finds = append(c.finds, find{p.names.name(h.Path), h})
+	}
+	return grepOut{c, p}, nil
+}

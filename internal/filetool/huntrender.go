@@ -1,0 +1,190 @@
+package filetool
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/toolhost/toolhost/internal/filetool/search"
+	"github.com/toolhost/toolhost/pkg/toolkit"
+)
+
+// A sheet is the text of a result: rows, of which the first so many fit, and notes.
+type sheet struct {
+	*catch
+	unit string // what a row is, in the plural
+	rows []row
+	cut  bool // rows were left out for room
+	said bool // the text already says what was ignored, binary or unreadable
+}
+
+// A row is one result. What stands before it is no result of its own.
+type row struct {
+	before string // with a newline
+	text   string
+}
+
+// Room for the notes behind the rows.
+const noteRoom = 1200
+
+// fit drops the rows that have no room and returns those that stay. One always stays, so
+// that the next page is another.
+func (s *sheet) fit(b toolkit.Budget) int {
+	room := min(b.Text, b.All/4) - noteRoom
+	for i, r := range s.rows {
+		room -= len(r.before) + len(r.text) + 1
+		if room < 0 && i > 0 {
+			s.rows, s.cut = s.rows[:i], true
+			break
+		}
+	}
+	return len(s.rows)
+}
+
+func (s *sheet) text(notes []string) string {
+	var b strings.Builder
+	for _, r := range s.rows {
+		b.WriteString(r.before + r.text + "\n")
+	}
+	for _, n := range notes {
+		b.WriteString("[" + n + "]\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// next is the offset of the page after this one, 0 if there is none.
+func (s *sheet) next() int {
+	if !s.cut && !s.Truncated {
+		return 0
+	}
+	return s.offset + len(s.rows)
+}
+
+// notes say which part of the whole this is, and what is not in it.
+func (s *sheet) notes() []string {
+	var notes []string
+	if n := s.rangeNote(); n != "" {
+		notes = append(notes, n)
+	}
+	if s.TimedOut {
+		notes = append(notes, fmt.Sprintf("stopped after %.0f s, so results are missing: name a narrower path or pattern", search.DefaultTimeout.Seconds()))
+	}
+	if n := s.skippedNote(); n != "" {
+		notes = append(notes, n)
+	}
+	return notes
+}
+
+func (s *sheet) rangeNote() string {
+	total := ""
+	if s.Complete {
+		total = " of " + thousands(int64(s.Results))
+	}
+	part := fmt.Sprintf("%s %s-%s%s", s.unit, thousands(int64(s.offset+1)), thousands(int64(s.offset+len(s.rows))), total)
+	switch {
+	case len(s.rows) == 0 && s.offset > 0 && s.Results > 0:
+		return fmt.Sprintf("nothing at offset %d: there are %s %s", s.offset, thousands(int64(s.Results)), s.unit)
+	case s.next() > 0 && s.cut:
+		return fmt.Sprintf("%s, cut at the size limit; offset=%d for more", part, s.next())
+	case s.next() > 0:
+		return fmt.Sprintf("%s; offset=%d for more", part, s.next())
+	case s.offset > 0 && len(s.rows) > 0:
+		return part
+	}
+	return ""
+}
+
+// few is up to how many results the harmless kinds of skipping are mentioned: then what is
+// looked for may lie there.
+const few = 20
+
+func (s *sheet) skippedNote() string {
+	k := s.Skipped
+	if (len(s.rows) >= few || s.next() > 0) && k.Unreadable+k.TooLarge+k.Denied == 0 {
+		return ""
+	}
+	const hint = "include_ignored=true shows what is ignored"
+	if s.said {
+		k.Ignored, k.Binary = 0, 0
+	}
+	list := skippedList(k)
+	switch {
+	case list == "" && s.Skipped.Ignored > 0:
+		return hint
+	case list == "":
+		return ""
+	case s.Skipped.Ignored > 0:
+		list += "; " + hint
+	}
+	return "skipped: " + list
+}
+
+func skippedList(k search.Skipped) string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{
+		{k.Ignored, "ignored"},
+		{k.Binary, "binary"},
+		{k.TooLarge, "too large"},
+		{k.Unreadable, "unreadable"},
+		{k.Special, "pipes, sockets or devices"},
+		{k.Links, "links"},
+		{k.Denied, "hidden by the policy"},
+	} {
+		if p.n == 0 {
+			continue
+		}
+		part := thousands(int64(p.n)) + " " + p.what
+		if p.what == "unreadable" {
+			part += " (" + inlined(k.Names) + ")"
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func inlined(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = toolkit.Inline(n)
+	}
+	return strings.Join(out, ", ")
+}
+
+// A counts is what all structured results of a search have.
+type counts struct {
+	Truncated  bool     `json:"truncated"`
+	NextOffset int      `json:"next_offset,omitempty"`
+	TimedOut   bool     `json:"timed_out"`
+	Exact      bool     `json:"exact"`
+	Skipped    skipped  `json:"skipped"`
+	Notes      []string `json:"notes,omitempty"`
+}
+
+type skipped struct {
+	Ignored    int `json:"ignored"`
+	Binary     int `json:"binary"`
+	TooLarge   int `json:"too_large"`
+	Unreadable int `json:"unreadable"`
+	Special    int `json:"special"`
+	Links      int `json:"links"`
+	Denied     int `json:"denied"`
+}
+
+func (s *sheet) counts(notes []string) counts {
+	k := s.Skipped
+	return counts{
+		Truncated: s.next() > 0, NextOffset: s.next(), TimedOut: s.TimedOut, Exact: s.Complete, Notes: notes,
+		Skipped: skipped{k.Ignored, k.Binary, k.TooLarge, k.Unreadable, k.Special, k.Links, k.Denied},
+	}
+}
+
+// countsSchema describes counts, for the output schemas; it ends the properties.
+const countsSchema = `
+		"truncated":{"type":"boolean","description":"more follow"},
+		"next_offset":{"type":"integer","description":"of the next page"},
+		"timed_out":{"type":"boolean","description":"ended early"},
+		"exact":{"type":"boolean","description":"totals are exact"},
+		"skipped":{"type":"object","description":"counts by reason"},
+		"notes":{"type":"array","description":"as in the text","items":{"type":"string"}}}}`

@@ -70,14 +70,11 @@ func bind[In, P, Out any](s *Server, t *Tool[In, P, Out]) work {
 	}
 }
 
-// serve makes one call: it waits for a slot, sets the deadline, and turns whatever
-// happens, a panic included, into a result.
+// serve makes one call and turns whatever happens, a panic included, into a result.
 func (s *Server) serve(ctx context.Context, req *mcp.CallToolRequest, def *Definition, do work) *mcp.CallToolResult {
 	start := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, cmpOr(def.Deadline, DefaultDeadline), errDeadline)
-	defer cancel()
 	report, stop := progress(ctx, req)
-	res, warnings, err := s.attempt(ctx, func() (Result, []string, error) {
+	res, warnings, err := s.attempt(ctx, def.Deadline, func(ctx context.Context) (Result, []string, error) {
 		return do(ctx, s.callOf(req.Session, isModern(req)), req.Params.Arguments, report)
 	})
 	stop()
@@ -89,27 +86,30 @@ func (s *Server) serve(ctx context.Context, req *mcp.CallToolRequest, def *Defin
 	return out
 }
 
-var errDeadline = errors.New("deadline")
+// A deadlineError says that a call was stopped after a time.
+type deadlineError time.Duration
 
-func cmpOr(d, fallback time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return fallback
-}
+func (e deadlineError) Error() string { return "stopped after " + time.Duration(e).String() }
 
-// attempt runs do in a slot and turns a panic into an error.
-func (s *Server) attempt(ctx context.Context, do func() (Result, []string, error)) (res Result, w []string, err error) {
+// attempt waits for a slot and runs do in it, under the deadline. A panic becomes an error.
+func (s *Server) attempt(ctx context.Context, deadline time.Duration, do func(context.Context) (Result, []string, error)) (res Result, w []string, err error) {
 	if err := s.enter(ctx); err != nil {
 		return Result{}, nil, err
 	}
 	defer s.leave()
+	if deadline == 0 {
+		deadline = DefaultDeadline
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, deadline, deadlineError(deadline))
+	defer cancel()
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		} else if err != nil && ctx.Err() != nil {
+			err = errors.Join(err, context.Cause(ctx))
 		}
 	}()
-	return do()
+	return do(ctx)
 }
 
 // enter waits for a slot. Planning needs one too: it opens files.
@@ -131,9 +131,10 @@ func (s *Server) explain(ctx context.Context, def *Definition, err error) string
 		s.opts.Log.Debug().Str("tool", def.Name).Err(err).Msg("refused")
 		return text
 	}
-	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, errDeadline):
-		return fmt.Sprintf("%s took longer than %s and was stopped: ask for less at a time", def.Name, cmpOr(def.Deadline, DefaultDeadline))
+	var late deadlineError
+	switch {
+	case errors.As(err, &late):
+		return fmt.Sprintf("%s took longer than %s and was stopped: ask for less at a time", def.Name, time.Duration(late))
 	case ctx.Err() != nil:
 		return fmt.Sprintf("%s was cancelled", def.Name)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/mattn/go-isatty"
 	"github.com/toolhost/toolhost/pkg/approval"
 	"github.com/urfave/cli/v2"
 )
@@ -45,6 +46,7 @@ const (
 func Main(a App) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	return a.Run(ctx, os.Args[1:], Streams{os.Stdin, os.Stdout, os.Stderr})
 }
 
@@ -200,12 +202,8 @@ func (r *run) serve(c *cli.Context) error {
 	return s.ServeStdio(c.Context, r.std.In, r.std.Out)
 }
 
-// isTerminal reports whether a stream is a terminal, or another character device.
+// isTerminal reports whether a person is at the other end of a stream.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
-	if !ok {
-		return false
-	}
-	fi, err := f.Stat()
-	return err == nil && fi.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
+	return ok && isatty.IsTerminal(f.Fd())
 }

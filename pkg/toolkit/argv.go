@@ -99,6 +99,7 @@ func fromEnvironment(program string, flags []cli.Flag) {
 		env := []string{envName(program, f.Names()[0])}
 		switch f := f.(type) {
 		case *cli.StringSliceFlag:
+			f.Usage += " [$" + env[0] + "]"
 			if v := os.Getenv(env[0]); v != "" {
 				f.Value = cli.NewStringSlice(filepath.SplitList(v)...)
 			}

@@ -32,10 +32,7 @@ type ResourceTemplate[P any] struct {
 func AddResources[P any](s *Server, t ResourceTemplate[P]) {
 	def := &mcp.ResourceTemplate{Name: t.Name, Title: t.Title, Description: t.Description, URITemplate: t.URITemplate}
 	s.mcp.AddResourceTemplate(def, func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		ctx, cancel := context.WithTimeoutCause(ctx, DefaultDeadline, errDeadline)
-		defer cancel()
-		call := s.callOf(req.Session, isModern(req))
-		contents, err := readResource(ctx, s, &t, call, req.Params.URI)
+		contents, err := readResource(ctx, s, &t, s.callOf(req.Session, isModern(req)), req.Params.URI)
 		if err != nil {
 			return nil, s.resourceError(err, req.Params.URI)
 		}
@@ -48,6 +45,8 @@ func readResource[P any](ctx context.Context, s *Server, t *ResourceTemplate[P],
 		return nil, err
 	}
 	defer s.leave()
+	ctx, cancel := context.WithTimeout(ctx, DefaultDeadline)
+	defer cancel()
 	p, action, err := t.Plan(ctx, call, uri)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,144 @@
+// Command docgen writes what documents say of the tools from the servers themselves: the
+// tables in README.md and docs/tools.md, between markers such as
+//
+//	<!-- tools mcp-files -->
+//	<!-- end tools -->
+//
+// with "arguments" in place of "tools" for the long form. `go generate ./...` runs it;
+// `make check` fails where its result is not committed.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/toolhost/toolhost/internal/filetool"
+	"github.com/toolhost/toolhost/pkg/toolkit"
+)
+
+//go:generate go run .
+
+func main() {
+	top := filepath.Join("..", "..")
+	for _, doc := range []string{"README.md", "docs/tools.md"} {
+		if err := rewrite(filepath.Join(top, doc)); err != nil {
+			fmt.Fprintln(os.Stderr, "docgen:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+func apps() []toolkit.App { return []toolkit.App{filetool.App()} }
+
+// A tool is what a table shows of one.
+type tool struct {
+	Name, Title, Description string
+	InputSchema              struct {
+		Properties map[string]property
+		Required   []string
+	}
+	Annotations struct{ ReadOnlyHint bool }
+}
+
+type property struct {
+	Type, Description string
+	Enum              []string
+}
+
+var section = regexp.MustCompile(`(?s)(<!-- (tools|arguments) ([a-z-]+) -->\n).*?(<!-- end (?:tools|arguments) -->)`)
+
+func rewrite(file string) error {
+	old, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var failed error
+	text := section.ReplaceAllFunc(old, func(m []byte) []byte {
+		part := section.FindSubmatch(m)
+		tools, err := served(string(part[3]))
+		if err != nil {
+			failed = err
+			return m
+		}
+		table := short(tools)
+		if string(part[2]) == "arguments" {
+			table = long(tools)
+		}
+		return slices.Concat(part[1], []byte(table), part[4])
+	})
+	if failed != nil || bytes.Equal(old, text) {
+		return failed
+	}
+	return os.WriteFile(file, text, 0o644)
+}
+
+// served asks a server for its tools, as a client would.
+func served(program string) ([]tool, error) {
+	for _, a := range apps() {
+		if a.Name != program {
+			continue
+		}
+		var out, errs bytes.Buffer
+		if code := a.Run(context.Background(), []string{"tools", "--json"}, toolkit.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}); code != 0 {
+			return nil, fmt.Errorf("%s tools: exit code %d: %s", program, code, errs.String())
+		}
+		var tools []tool
+		err := json.Unmarshal(out.Bytes(), &tools)
+		return tools, err
+	}
+	return nil, fmt.Errorf("no server is called %s", program)
+}
+
+// short is one line a tool.
+func short(tools []tool) string {
+	var b strings.Builder
+	b.WriteString("\n| tool | what it does | arguments (the first ones are required) |\n|---|---|---|\n")
+	for _, t := range tools {
+		var names []string
+		for _, n := range t.order() {
+			names = append(names, "`"+n+"`")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", t.Name, t.Title, strings.Join(names, ", "))
+	}
+	return b.String() + "\n"
+}
+
+// long is a table a tool.
+func long(tools []tool) string {
+	var b strings.Builder
+	for _, t := range tools {
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n| argument | type | meaning |\n|---|---|---|\n", t.Name, t.Description)
+		for _, n := range t.order() {
+			p := t.InputSchema.Properties[n]
+			kind := p.Type
+			if slices.Contains(t.InputSchema.Required, n) {
+				kind += ", required"
+			}
+			meaning := p.Description
+			if len(p.Enum) > 0 {
+				meaning += " (" + strings.Join(p.Enum, ", ") + ")"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", n, kind, strings.ReplaceAll(meaning, "|", `\|`))
+		}
+	}
+	return b.String() + "\n"
+}
+
+// order is the required arguments, then the others by name.
+func (t tool) order() []string {
+	var rest []string
+	for n := range t.InputSchema.Properties {
+		if !slices.Contains(t.InputSchema.Required, n) {
+			rest = append(rest, n)
+		}
+	}
+	slices.Sort(rest)
+	return append(slices.Clone(t.InputSchema.Required), rest...)
+}

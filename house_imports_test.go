@@ -42,6 +42,8 @@ var imports = map[string][]string{
 
 	// Programs and tests that stand outside the floors.
 	"integration/bench":   {},
+	"integration/demo":    {},
+	"integration/docgen":  append([]string{"pkg/toolkit"}, toolPackages...),
 	"integration/fixture": {"pkg/approval", "pkg/toolkit"},
 	"integration/minimal": {},
 }
@@ -58,12 +60,13 @@ var modules = map[string][]string{
 	"github.com/bmatcuk/doublestar/v4": {"pkg", "internal"},
 	"github.com/docker":                {"pkg/container"},
 	"github.com/google/go-cmp":         {"tests"},
+	"github.com/mattn/go-isatty":       {"pkg/toolkit"},
 	"github.com/modelcontextprotocol":  append([]string{"pkg/toolkit", "integration"}, toolPackages...),
 	"github.com/openai/openai-go":      {"internal/imagetool/provider"},
 	"github.com/rogpeppe/go-internal":  {"tests"},
 	"github.com/rs/zerolog":            {"pkg/toolkit"},
 	"github.com/urfave/cli/v2":         append([]string{"pkg/toolkit", "integration"}, toolPackages...),
-	"golang.org/x/text": {"pkg/fsroot", "pkg/textfile"},
+	"golang.org/x/text":                {"pkg/fsroot", "pkg/textfile"},
 	"golang.org/x/sys":                 {"pkg", "internal", "tests"},
 }
 

@@ -225,8 +225,10 @@ func TestRootGone(t *testing.T) {
 
 // TestOddNames is case 26 and copilot-workspace-user-manual#79: every name means itself.
 func TestOddNames(t *testing.T) {
-	names := []string{"a b", "[id]", "(g)", "{x}", "*", "?", "#", "!x", "-n", "$(id)", "`id`", "'", "\"", "\\", ";",
-		"a\\b", " lead", "trail ", "\"quoted\"", "@types", "~root", "$HOME", "%USERPROFILE%", "x%20y", "new\nline", "\xff\xfe", "..."}
+	names := []string{
+		"a b", "[id]", "(g)", "{x}", "*", "?", "#", "!x", "-n", "$(id)", "`id`", "'", "\"", "\\", ";",
+		"a\\b", " lead", "trail ", "\"quoted\"", "@types", "~root", "$HOME", "%USERPROFILE%", "x%20y", "new\nline", "\xff\xfe", "...",
+	}
 	tr := plant(t, names...)
 	everyWay(t, fsroot.NewSet(tr.root), func(t *testing.T, s *fsroot.Set) {
 		for _, name := range names {

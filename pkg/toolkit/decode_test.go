@@ -11,8 +11,10 @@ func TestTolerantArguments(t *testing.T) {
 	s, _ := newServer(t, toolkit.Options{}, nil)
 	cs := connect(t, s, nil)
 	tests := []struct{ name, args, want string }{
-		{"as declared", `{"name":"n","count":5,"ratio":0.5,"loud":true,"tags":["a"],"sizes":[1],"extra":{"k":1},"mode":"fast"}`,
-			`{"name":"n","note":null,"count":5,"ratio":0.5,"loud":true,"tags":["a"],"sizes":[1],"extra":{"k":1},"mode":"fast"}`},
+		{
+			"as declared", `{"name":"n","count":5,"ratio":0.5,"loud":true,"tags":["a"],"sizes":[1],"extra":{"k":1},"mode":"fast"}`,
+			`{"name":"n","note":null,"count":5,"ratio":0.5,"loud":true,"tags":["a"],"sizes":[1],"extra":{"k":1},"mode":"fast"}`,
+		},
 		{"number in a string", `{"name":"n","count":" 5 "}`, `"count":5`},
 		{"whole float", `{"name":"n","count":5.0}`, `"count":5`},
 		{"exponent", `{"name":"n","count":1e1}`, `"count":10`},

@@ -61,9 +61,10 @@ func NewServer(o Options) (*Server, error) {
 	}
 	s := &Server{opts: o, slots: make(chan struct{}, o.Concurrent)}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Version: o.Version}, &mcp.ServerOptions{
-		Instructions:            o.Instructions,
-		Logger:                  slog.New(zerolog.NewSlogHandler(o.Log)),
-		Capabilities:            &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		Instructions: o.Instructions,
+		Logger:       slog.New(zerolog.NewSlogHandler(o.Log)),
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		//lint:ignore SA1019 clients of the eras before 2026-07-28 have roots
 		RootsListChangedHandler: s.sessions.rootsChanged,
 		SetCacheable:            private,
 	})

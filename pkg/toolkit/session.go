@@ -138,6 +138,7 @@ func (s *Server) callOf(ss *mcp.ServerSession, modern bool) *Call {
 // changes. It asks only clients that declared them: others never answer.
 func (s *Server) clientRoots(ctx context.Context, ss *mcp.ServerSession, modern bool) ([]string, bool, error) {
 	init := ss.InitializeParams()
+	//lint:ignore SA1019 clients of the eras before 2026-07-28 have roots
 	if modern || init == nil || init.Capabilities == nil || init.Capabilities.RootsV2 == nil {
 		return nil, false, nil
 	}
@@ -150,6 +151,7 @@ func (s *Server) clientRoots(ctx context.Context, ss *mcp.ServerSession, modern 
 	}
 	ctx, cancel := context.WithTimeout(ctx, rootsTimeout)
 	defer cancel()
+	//lint:ignore SA1019 as above
 	res, err := ss.ListRoots(ctx, nil)
 	if err != nil {
 		return nil, true, Because(err, "the client did not say which roots it allows (roots/list); nothing was done: call again, or start the server with --root DIR and a client without roots")
@@ -160,6 +162,7 @@ func (s *Server) clientRoots(ctx context.Context, ss *mcp.ServerSession, modern 
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	//lint:ignore SA1019 as above
 	if v.changes == changes && init.Capabilities.RootsV2.ListChanged {
 		v.roots, v.cached = roots, true
 	}

@@ -26,10 +26,11 @@ var imports = map[string][]string{
 	"internal/patchtool": toolPackage("pkg/patchapply"),
 	"internal/shelltool": toolPackage("pkg/container"),
 
-	"internal/filetool/edit":      engine,
-	"internal/filetool/search":    engine,
-	"internal/imagetool/provider": engine,
-	"internal/testneed":           {},
+	"internal/filetool/edit":             engine,
+	"internal/filetool/search":           append([]string{"internal/filetool/search/gitignore"}, engine...),
+	"internal/filetool/search/gitignore": {},
+	"internal/imagetool/provider":        engine,
+	"internal/testneed":                  {},
 
 	"pkg/approval":               {},
 	"pkg/container":              engine,
@@ -43,7 +44,7 @@ var imports = map[string][]string{
 	// Programs and tests that stand outside the floors.
 	"integration/bench":   {},
 	"integration/demo":    {},
-	"integration/docgen":  append([]string{"pkg/toolkit"}, toolPackages...),
+	"integration/docgen":  {"internal/filetool", "pkg/toolkit"},
 	"integration/fixture": {"pkg/approval", "pkg/toolkit"},
 	"integration/minimal": {},
 }

@@ -64,9 +64,9 @@ func NewServer(o Options) (*Server, error) {
 		Instructions: o.Instructions,
 		Logger:       slog.New(zerolog.NewSlogHandler(o.Log)),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
-		//lint:ignore SA1019 clients of the eras before 2026-07-28 have roots
+		SetCacheable: private,
+		//lint:ignore SA1019 clients before 2026-07-28 have roots
 		RootsListChangedHandler: s.sessions.rootsChanged,
-		SetCacheable:            private,
 	})
 	s.mcp.AddReceivingMiddleware(s.guard)
 	return s, nil

@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
-	"time"
 	"weak"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -19,9 +18,6 @@ import (
 // modernEra is the first protocol version without a handshake, in which every request
 // says its version in _meta.
 const modernEra = "2026-07-28"
-
-// rootsTimeout bounds the wait for a client's answer to roots/list.
-const rootsTimeout = 5 * time.Second
 
 // A session is what toolkit remembers of one protocol session.
 type session struct {
@@ -45,15 +41,6 @@ func (s *sessions) of(ss *mcp.ServerSession) *session {
 		runtime.AddCleanup(ss, func(k weak.Pointer[mcp.ServerSession]) { s.m.Delete(k) }, key)
 	}
 	return v.(*session)
-}
-
-// rootsChanged drops what is remembered of a client's roots.
-func (s *sessions) rootsChanged(_ context.Context, req *mcp.RootsListChangedRequest) {
-	v := s.of(req.Session)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.roots, v.cached = nil, false
-	v.changes++
 }
 
 // enter refuses a request of one era on a session of the other: what a client may be
@@ -132,39 +119,4 @@ func (s *Server) callOf(ss *mcp.ServerSession, modern bool) *Call {
 		Caller: approval.Caller{Principal: "local", Session: ss.ID(), Transport: "stdio"},
 		roots:  func(ctx context.Context) ([]string, bool, error) { return s.clientRoots(ctx, ss, modern) },
 	}
-}
-
-// clientRoots asks the client for its roots, once for each change where it announces
-// changes. It asks only clients that declared them: others never answer.
-func (s *Server) clientRoots(ctx context.Context, ss *mcp.ServerSession, modern bool) ([]string, bool, error) {
-	init := ss.InitializeParams()
-	//lint:ignore SA1019 clients of the eras before 2026-07-28 have roots
-	if modern || init == nil || init.Capabilities == nil || init.Capabilities.RootsV2 == nil {
-		return nil, false, nil
-	}
-	v := s.sessions.of(ss)
-	v.mu.Lock()
-	roots, cached, changes := v.roots, v.cached, v.changes
-	v.mu.Unlock()
-	if cached {
-		return roots, true, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, rootsTimeout)
-	defer cancel()
-	//lint:ignore SA1019 as above
-	res, err := ss.ListRoots(ctx, nil)
-	if err != nil {
-		return nil, true, Because(err, "the client did not say which roots it allows (roots/list); nothing was done: call again, or start the server with --root DIR and a client without roots")
-	}
-	roots = make([]string, len(res.Roots))
-	for i, r := range res.Roots {
-		roots[i] = r.URI
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	//lint:ignore SA1019 as above
-	if v.changes == changes && init.Capabilities.RootsV2.ListChanged {
-		v.roots, v.cached = roots, true
-	}
-	return roots, true, nil
 }

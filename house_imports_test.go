@@ -26,11 +26,10 @@ var imports = map[string][]string{
 	"internal/patchtool": toolPackage("pkg/patchapply"),
 	"internal/shelltool": toolPackage("pkg/container"),
 
-	"internal/filetool/edit":             engine,
-	"internal/filetool/search":           append([]string{"internal/filetool/search/gitignore"}, engine...),
-	"internal/filetool/search/gitignore": {},
-	"internal/imagetool/provider":        engine,
-	"internal/testneed":                  {},
+	"internal/filetool/edit":      engine,
+	"internal/filetool/search":    engine,
+	"internal/imagetool/provider": engine,
+	"internal/testneed":           {},
 
 	"pkg/approval":               {},
 	"pkg/container":              engine,

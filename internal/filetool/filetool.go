@@ -52,7 +52,7 @@ func setup(c *cli.Context, s *toolkit.Server) error {
 	}
 	r := roots{operator: fsroot.NewSet(c.StringSlice("root")...)}
 	for _, add := range []func(*toolkit.Server, roots) error{
-		// addRead, addGlob, addGrep, addList, addStat
+		addRead, addStat, addResources,
 	} {
 		if err := add(s, r); err != nil {
 			return err

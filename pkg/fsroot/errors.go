@@ -29,6 +29,7 @@ const (
 	NoRoots           // the set is empty
 	RootMissing       // the root itself is not there
 	Changed           // it was replaced while it was being opened; a repetition may succeed
+	Stale             // it is no longer what the caller saw
 )
 
 // An Error is why a path was not opened. Path is as the caller wrote it, or below the root.
@@ -127,6 +128,8 @@ func (e *Error) whatElse() string {
 		return "the root directory " + quoteAll(e.Roots) + " does not exist or cannot be opened"
 	case Changed:
 		return "was replaced while it was being opened"
+	case Stale:
+		return "has changed since it was read"
 	default:
 		return "could not be opened"
 	}
@@ -152,6 +155,8 @@ func (e *Error) hint() string {
 		return "ask the operator to create it or to change --root"
 	case Changed:
 		return "try again"
+	case Stale:
+		return "read it again first"
 	}
 	return ""
 }

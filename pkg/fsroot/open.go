@@ -18,7 +18,7 @@ func (r *Root) Open(rel string) (*File, error) {
 		return f, nil
 	}
 	var f *File
-	err = r.walkTo("open", rel, true, func(n node) (err error) {
+	err = r.walkTo("open", rel, followed, func(n node) (err error) {
 		f, err = openNode(n, rel)
 		return err
 	})
@@ -62,7 +62,7 @@ func (r *Root) OpenDir(rel string) (*Dir, error) {
 		return &Dir{File: f, Root: r, Real: rel}, nil
 	}
 	var d *Dir
-	err = r.walkTo("open", rel, true, func(n node) (err error) {
+	err = r.walkTo("open", rel, followed, func(n node) (err error) {
 		d, err = r.openDirNode(n, rel)
 		return err
 	})
@@ -125,8 +125,12 @@ func (r *Root) stat(rel string, follow bool) (Info, error) {
 	if fi := r.statDirect(rel, follow); fi != nil {
 		return Info{FileInfo: fi, Real: rel}, nil
 	}
+	last := asItIs
+	if follow {
+		last = followed
+	}
 	var info Info
-	err := r.walkTo("stat", rel, follow, func(n node) error {
+	err := r.walkTo("stat", rel, last, func(n node) error {
 		info = Info{FileInfo: n.info, Real: n.real}
 		return nil
 	})

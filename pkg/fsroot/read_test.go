@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/toolhost/toolhost/internal/testneed"
 	"github.com/toolhost/toolhost/pkg/fsroot"
 )
 
@@ -151,21 +150,6 @@ func TestSpecialFiles(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestProcAsRoot is case 20: magic links below /proc lead nowhere.
-func TestProcAsRoot(t *testing.T) {
-	testneed.Files(t, "/proc/self", "run the tests on Linux")
-	everyWay(t, fsroot.NewSet("/proc"), func(t *testing.T, s *fsroot.Set) {
-		for _, path := range []string{"self/root/etc/passwd", "self/cwd/go.mod", "self/fd/1", "self/exe"} {
-			if _, _, err := read(s, path); err == nil {
-				t.Errorf("%s opened", path)
-			}
-		}
-		if content, _, err := read(s, "self/status"); err != nil || !strings.Contains(content, "Name:") {
-			t.Errorf("self/status: %q, %v", content, err)
-		}
-	})
 }
 
 // TestHardLink is case 21: it cannot be told from a file, and is read.

@@ -4,6 +4,7 @@ package fsroot_test
 
 import (
 	"errors"
+	"os"
 	"testing"
 )
 
@@ -12,3 +13,5 @@ func mkfifo(string) error { return errors.ErrUnsupported }
 func mknod(string, bool, uint32, uint32) error { return errors.ErrUnsupported }
 
 func bindMount(*testing.T, string, string) error { return errors.ErrUnsupported }
+
+func owner(os.FileInfo) [2]uint32 { return [2]uint32{} }

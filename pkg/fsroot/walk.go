@@ -22,7 +22,8 @@ const maxTries = 5
 type walk struct {
 	root  *Root
 	op    string
-	asked string     // the path as asked for, in errors
+	asked string // the path as asked for, in errors
+	last  end
 	dirs  []*os.Root // open directories from the root down
 	names []string   // their names; one fewer than dirs
 	todo  []string   // components to come, last first
@@ -36,35 +37,44 @@ type origin struct {
 	at   int
 }
 
+// An end says what a walk does with the last component.
+type end uint8
+
+const (
+	asItIs    end = iota // a link is the end
+	followed             // a link is followed
+	followNew            // a link is followed, and a name that does not exist is an end
+)
+
 // A node is where a walk ended: name in the directory dir, "." for a directory the walk
 // stands in.
 type node struct {
 	dir  *os.Root
 	name string
 	real string
-	info fs.FileInfo // by Lstat; a link only if the walk was told not to follow
+	info fs.FileInfo // by Lstat; a link only by asItIs, nil only by followNew
 }
 
 // walkTo walks to rel and calls use with what is there. Handles are valid during use only.
-func (r *Root) walkTo(op, rel string, follow bool, use func(node) error) error {
+func (r *Root) walkTo(op, rel string, last end, use func(node) error) error {
 	var err error
 	for range maxTries {
-		if err = r.walkOnce(op, rel, follow, use); KindOf(err) != Changed {
+		if err = r.walkOnce(op, rel, last, use); KindOf(err) != Changed {
 			return err
 		}
 	}
 	return err
 }
 
-func (r *Root) walkOnce(op, rel string, follow bool, use func(node) error) error {
+func (r *Root) walkOnce(op, rel string, last end, use func(node) error) error {
 	base, err := r.openBase()
 	if err != nil {
 		return err
 	}
-	w := &walk{root: r, op: op, asked: rel, dirs: []*os.Root{base}}
+	w := &walk{root: r, op: op, asked: rel, last: last, dirs: []*os.Root{base}}
 	defer w.close()
 	w.push(rel)
-	n, err := w.run(follow)
+	n, err := w.run()
 	if err != nil {
 		return err
 	}
@@ -83,12 +93,12 @@ func (w *walk) push(rel string) {
 	w.todo = append(w.todo, parts...)
 }
 
-func (w *walk) run(follow bool) (node, error) {
+func (w *walk) run() (node, error) {
 	for len(w.todo) > 0 {
 		name := w.todo[len(w.todo)-1]
 		w.todo = w.todo[:len(w.todo)-1]
 		w.leaveLinks()
-		n, done, err := w.step(name, follow)
+		n, done, err := w.step(name)
 		if err != nil || done {
 			return n, err
 		}
@@ -112,7 +122,7 @@ func (w *walk) link() string {
 }
 
 // step takes one component; done says that n is the end of the path.
-func (w *walk) step(name string, follow bool) (n node, done bool, err error) {
+func (w *walk) step(name string) (n node, done bool, err error) {
 	switch name {
 	case "", ".":
 		return n, false, nil
@@ -120,20 +130,27 @@ func (w *walk) step(name string, follow bool) (n node, done bool, err error) {
 		return n, false, w.up()
 	}
 	name, info, err := w.look(name)
+	last := len(w.todo) == 0
+	if last && w.last == followNew && KindOf(err) == NotExist {
+		return w.node(name, nil), true, nil
+	}
 	if err != nil {
 		return n, false, err
 	}
-	last := len(w.todo) == 0
 	switch {
-	case info.Mode()&fs.ModeSymlink != 0 && (follow || !last):
+	case info.Mode()&fs.ModeSymlink != 0 && (w.last != asItIs || !last):
 		return n, false, w.follow(name)
 	case last:
-		return node{dir: w.top(), name: name, real: w.real(name), info: info}, true, nil
+		return w.node(name, info), true, nil
 	case info.IsDir():
 		return n, false, w.down(name, info)
 	default:
 		return n, false, &Error{Op: w.op, Path: w.asked, Kind: NotDir}
 	}
+}
+
+func (w *walk) node(name string, info fs.FileInfo) node {
+	return node{dir: w.top(), name: name, real: w.real(name), info: info}
 }
 
 func (w *walk) top() *os.Root { return w.dirs[len(w.dirs)-1] }

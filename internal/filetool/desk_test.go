@@ -1,0 +1,107 @@
+package filetool_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/toolhost/toolhost/internal/filetool"
+	"github.com/toolhost/toolhost/pkg/toolkit"
+)
+
+// secret is the content of everything outside the root.
+const secret = "TOP SECRET"
+
+// A desk is a root with files, a place outside it, and a server of the root.
+type desk struct {
+	top, root string
+	client    *mcp.ClientSession
+}
+
+// newDesk makes the files, name by name with their content; a name that ends in / is a
+// directory, content that starts with "-> " makes a link.
+func newDesk(t *testing.T, files map[string]string, flags ...string) *desk {
+	t.Helper()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	d := &desk{top: top, root: filepath.Join(top, "R")}
+	must(t, os.Mkdir(d.root, 0o755))
+	must(t, os.WriteFile(filepath.Join(top, "S"), []byte(secret), 0o644))
+	must(t, os.Mkdir(filepath.Join(top, "out"), 0o755))
+	must(t, os.WriteFile(filepath.Join(top, "out", "passwd"), []byte(secret), 0o644))
+	for name, content := range files {
+		d.put(t, name, content)
+	}
+	d.client = start(t, append([]string{"--root", d.root}, flags...)...)
+	return d
+}
+
+func (d *desk) put(t *testing.T, name, content string) {
+	t.Helper()
+	p := filepath.Join(d.root, name)
+	must(t, os.MkdirAll(filepath.Dir(p), 0o755))
+	target, isLink := strings.CutPrefix(content, "-> ")
+	switch {
+	case strings.HasSuffix(name, "/"):
+		must(t, os.MkdirAll(p, 0o755))
+	case isLink:
+		must(t, os.Symlink(strings.ReplaceAll(target, "$R", d.root), p))
+	default:
+		must(t, os.WriteFile(p, []byte(content), 0o644))
+	}
+}
+
+// start runs the program over pipes and returns a client of it.
+func start(t *testing.T, flags ...string) *mcp.ClientSession {
+	t.Helper()
+	in, feed := io.Pipe()
+	answers, out := io.Pipe()
+	ended := make(chan int, 1)
+	var errs bytes.Buffer
+	go func() {
+		ended <- filetool.App().Run(t.Context(), flags, toolkit.Streams{In: in, Out: out, Err: &errs})
+		out.Close()
+	}()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	cs, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: answers, Writer: feed}, nil)
+	must(t, err)
+	t.Cleanup(func() {
+		cs.Close()
+		feed.Close()
+		if code := <-ended; code != 0 {
+			t.Errorf("exit code %d: %s", code, errs.String())
+		}
+	})
+	return cs
+}
+
+type args map[string]any
+
+// call calls a tool and returns its text; no result may ever hold the secret.
+func (d *desk) call(t *testing.T, tool string, a args) (text string, res *mcp.CallToolResult) {
+	t.Helper()
+	res, err := d.client.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: a})
+	if err != nil {
+		t.Fatalf("%s %v: %v", tool, a, err)
+	}
+	for _, c := range res.Content {
+		if tc, ok := c.(*mcp.TextContent); ok {
+			text += tc.Text
+		}
+	}
+	if strings.Contains(text, secret) {
+		t.Fatalf("%s %v leaked: %s", tool, a, text)
+	}
+	return text, res
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

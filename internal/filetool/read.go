@@ -1,0 +1,248 @@
+package filetool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/toolhost/toolhost/pkg/approval"
+	"github.com/toolhost/toolhost/pkg/fsroot"
+	"github.com/toolhost/toolhost/pkg/textfile"
+	"github.com/toolhost/toolhost/pkg/toolkit"
+)
+
+// How much Read shows.
+const (
+	defaultLines = 2000      // lines where no limit is given
+	lineLetters  = 2000      // letters of one line
+	windowBytes  = 4 << 20   // of the lines that are held; the budget cuts further
+	countedSize  = 10 << 20  // files up to this size have their lines counted to the end
+	tailCounted  = 256 << 20 // up to this size, the lines in front of a tail are counted
+	mediaBytes   = 5 << 20   // of an image or sound that is shown
+	folderNames  = 100       // entries of a directory
+	farBack      = 1 << 50   // the largest offset from the end; no file has as many lines
+)
+
+var readDefinition = toolkit.Definition{
+	Name:  "Read",
+	Title: "Read a file",
+	Description: "Reads a file below the roots: text as numbered lines (number, tab, line), images, audio, notebooks. " +
+		"Results are capped; the last line says how to continue. A directory is listed.",
+	Params: []toolkit.Param{
+		{
+			Name: "file_path", Type: toolkit.String, Required: true, Example: `"src/main.go"`,
+			Description: "Path of the file, relative to the root or absolute.",
+			Aliases:     []string{"path", "filePath", "file", "filename", "uri", "relative_path"},
+		},
+		{
+			Name: "offset", Type: toolkit.Integer, Example: "1",
+			Description: "First line to read, 1-based; negative counts from the end.",
+			Aliases:     []string{"start_line", "startLine"},
+		},
+		{
+			Name: "limit", Type: toolkit.Integer, Example: "2000",
+			Description: "How many lines to read, 2000 by default.",
+			Aliases:     []string{"head", "length", "num_lines", "max_lines"},
+		},
+		{Name: "tail", Type: toolkit.Integer, Hidden: true, Description: "How many lines to read from the end."},
+	},
+	Hints:    toolkit.Hints{ReadOnly: true, NonDestructive: true, Idempotent: true, ClosedWorld: true},
+	Deadline: 20 * time.Second,
+}
+
+// addRead registers Read.
+func addRead(s *toolkit.Server, r roots) error {
+	return toolkit.Add(s, toolkit.Tool[readIn, *readPlan, readOut]{
+		Definition: readDefinition, Plan: r.planRead, Run: runRead, Render: readOut.render,
+	})
+}
+
+type readIn struct {
+	Path   string `json:"file_path"`
+	Offset *int64 `json:"offset"`
+	Limit  *int64 `json:"limit"`
+	Tail   *int64 `json:"tail"`
+}
+
+// A readPlan is an open file or directory, and which lines of it to show.
+type readPlan struct {
+	names  namer
+	root   *fsroot.Root
+	file   *fsroot.File // or
+	dir    *fsroot.Dir
+	offset int64
+	limit  int64
+	notes  []string
+}
+
+// Close closes what is open.
+func (p *readPlan) Close() error {
+	if p.file != nil {
+		return p.file.Close()
+	}
+	return p.dir.Close()
+}
+
+func (p *readPlan) real() string {
+	if p.file != nil {
+		return p.file.Real
+	}
+	return p.dir.Real
+}
+
+func (r roots) planRead(ctx context.Context, call *toolkit.Call, in readIn) (*readPlan, approval.Action, error) {
+	set, err := r.of(ctx, call)
+	if err != nil {
+		return nil, approval.Action{}, err
+	}
+	place, err := set.Resolve(in.Path)
+	if err != nil {
+		return nil, approval.Action{}, err
+	}
+	p := &readPlan{names: namerFor(set, place, in.Path), root: place.Root, offset: 1, limit: defaultLines}
+	if err := p.open(place.Rel); err != nil {
+		return nil, approval.Action{}, err
+	}
+	p.lines(in)
+	p.noteName(in.Path, place.Rel)
+	access := approval.Read
+	if p.dir != nil {
+		access = approval.List
+	}
+	return p, reading(place.Root, access, "read "+p.names.name(p.real()), p.real()), nil
+}
+
+func (p *readPlan) open(rel string) (err error) {
+	p.file, err = p.root.Open(rel)
+	if fsroot.KindOf(err) == fsroot.IsDir {
+		p.dir, err = p.root.OpenDir(rel)
+	}
+	return err
+}
+
+// lines takes which lines to show. A limit that would show nothing means the default: a
+// hint that repeats the same call made models loop (opencode#45200, #46807).
+func (p *readPlan) lines(in readIn) {
+	switch {
+	case in.Offset != nil && *in.Offset != 0:
+		p.offset = max(*in.Offset, -farBack)
+	case in.Tail != nil && *in.Tail > 0:
+		p.offset = -min(*in.Tail, farBack)
+	}
+	switch {
+	case in.Limit == nil:
+	case *in.Limit > 0:
+		p.limit = *in.Limit
+	default:
+		p.notes = append(p.notes, fmt.Sprintf("limit %d is taken as the default, %d", *in.Limit, defaultLines))
+	}
+}
+
+// noteName says which file was read where that is not what was asked for to the letter.
+func (p *readPlan) noteName(asked, rel string) {
+	switch {
+	case p.real() != rel:
+		p.notes = append(p.notes, "through a link: this is "+p.names.name(p.real()))
+	case !strings.HasSuffix(path.Clean("/"+strings.ReplaceAll(asked, `\`, "/")), strings.ReplaceAll(rel, `\`, "/")):
+		if rel != "." && !strings.HasPrefix(asked, "file:") {
+			p.notes = append(p.notes, "this is "+p.names.name(rel))
+		}
+	}
+}
+
+// A readOut is one of the things that a path can be. The notes stand behind it.
+type readOut struct {
+	lines  *window
+	media  *media
+	folder *folder
+	notes  []string
+}
+
+func runRead(ctx context.Context, p *readPlan, g approval.Grant, _ toolkit.Progress) (readOut, error) {
+	if p.dir != nil {
+		f, err := listFolder(p, visible(g, p.root))
+		return readOut{folder: f, notes: p.notes}, err
+	}
+	in := interruptible{ctx, p.file}
+	defer in.arm()()
+	head := make([]byte, textfile.HeadSize)
+	n, err := io.ReadFull(in, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return readOut{}, p.unreadable(err)
+	}
+	head = head[:n]
+	out, err := p.read(in, head)
+	out.notes = append(p.notes, out.notes...)
+	return out, err
+}
+
+// unreadable explains an error of reading, which the system may give for a file that could
+// be opened.
+func (p *readPlan) unreadable(err error) error {
+	return toolkit.Because(err, "%s cannot be read: the system reports an error; try another file", p.names.name(p.real()))
+}
+
+// read reads the file, of which head is already read.
+func (p *readPlan) read(in interruptible, head []byte) (readOut, error) {
+	kind := textfile.Sniff(head)
+	whole := io.MultiReader(bytes.NewReader(head), in)
+	switch {
+	case !kind.IsText():
+		m, err := p.readMedia(kind, whole)
+		return readOut{media: m}, err
+	case strings.HasSuffix(p.file.Real, ".ipynb"):
+		return p.readNotebook(kind, in, whole)
+	}
+	src := source{r: textfile.NewDecoder(whole, kind.Encoding), kind: kind, at: in, size: p.file.Info.Size()}
+	w, err := src.window(p.offset, p.limit)
+	if err != nil {
+		return readOut{}, p.explain(err)
+	}
+	return readOut{lines: w, notes: textNotes(kind)}, nil
+}
+
+// explain lets what is made for the model through.
+func (p *readPlan) explain(err error) error {
+	if _, ok := toolkit.VisibleText(err); ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return p.unreadable(err)
+}
+
+// textNotes says where the lines are not the bytes of the file.
+func textNotes(kind textfile.Kind) (notes []string) {
+	switch kind.Encoding {
+	case textfile.UTF16LE, textfile.UTF16BE:
+		notes = append(notes, "decoded from "+strings.ToUpper(kind.Encoding.String()))
+	case textfile.EightBit:
+		notes = append(notes, "not UTF-8: other bytes are shown as in windows-1252")
+	}
+	if kind.EOL == textfile.CR {
+		notes = append(notes, `lines end in CR alone, so the file counts as one line`)
+	}
+	return notes
+}
+
+func (p *readPlan) readNotebook(kind textfile.Kind, in interruptible, whole io.Reader) (readOut, error) {
+	data, err := io.ReadAll(io.LimitReader(textfile.NewDecoder(whole, kind.Encoding), countedSize+1))
+	if err != nil {
+		return readOut{}, p.unreadable(err)
+	}
+	src := source{r: io.MultiReader(bytes.NewReader(data), in), kind: kind, at: in, size: p.file.Info.Size()}
+	var notes []string
+	if text, cells, ok := flatten(data); ok && len(data) <= countedSize {
+		flat := bytes.NewReader(text)
+		src = source{r: flat, at: flat, size: int64(len(text))}
+		notes = []string{fmt.Sprintf("notebook of %s cells, flattened: line numbers are of this view, not of the file", thousands(int64(cells)))}
+	}
+	w, err := src.window(p.offset, p.limit)
+	if err != nil {
+		return readOut{}, p.explain(err)
+	}
+	return readOut{lines: w, notes: notes}, nil
+}

@@ -1,0 +1,197 @@
+package filetool
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/toolhost/toolhost/pkg/textfile"
+	"github.com/toolhost/toolhost/pkg/toolkit"
+)
+
+func (o readOut) render(b toolkit.Budget) toolkit.Result {
+	notes := ""
+	for _, n := range o.notes {
+		notes += "[" + n + "]\n"
+	}
+	var res toolkit.Result
+	switch room := b.Text - len(notes); {
+	case o.media != nil:
+		res = o.media.render(b)
+	case o.folder != nil:
+		res.Text = o.folder.render(room)
+	default:
+		res.Text = o.lines.render(room)
+	}
+	res.Text = strings.TrimSuffix(res.Text+notes, "\n")
+	return res
+}
+
+// A media is a file that has no lines.
+type media struct {
+	name string // as clients see it
+	uri  string
+	mime string
+	size int64
+	data []byte // of an image or sound that may be shown
+}
+
+// readMedia reads what a client can show; of all else the facts are enough.
+func (p *readPlan) readMedia(kind textfile.Kind, r io.Reader) (*media, error) {
+	m := &media{name: p.names.name(p.file.Real), uri: fileURI(p.root.Abs(p.file.Real)), mime: kind.MIME, size: p.file.Info.Size()}
+	if !m.showable() || m.size > mediaBytes {
+		return m, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(r, mediaBytes+1))
+	if err != nil {
+		return nil, p.explain(err)
+	}
+	m.size = max(m.size, int64(len(data)))
+	if len(data) <= mediaBytes {
+		m.data = data
+	}
+	return m, nil
+}
+
+// showable reports whether clients show the type: those that all models take.
+func (m *media) showable() bool {
+	return m.isAudio() || slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, m.mime)
+}
+
+func (m *media) isAudio() bool { return strings.HasPrefix(m.mime, "audio/") }
+
+func (m *media) render(b toolkit.Budget) toolkit.Result {
+	const envelope = 2048 // of the result round the data
+	limit := min(mediaBytes, (b.All-envelope)/4*3)
+	fits := m.data != nil && len(m.data) <= limit
+	switch {
+	case fits && m.isAudio():
+		return toolkit.Result{Text: m.text() + "\n", Media: []mcp.Content{&mcp.AudioContent{Data: m.data, MIMEType: m.mime}}}
+	case fits:
+		return toolkit.Result{Text: m.text() + "\n", Media: []mcp.Content{&mcp.ImageContent{Data: m.data, MIMEType: m.mime}}}
+	}
+	text := "[binary, " + m.text()[1:] + "\n"
+	if m.showable() {
+		text += fmt.Sprintf("[not shown: at most %s of an image or sound are]\n", byteSize(int64(limit)))
+	}
+	link := &mcp.ResourceLink{URI: m.uri, Name: m.name, MIMEType: m.mime, Size: &m.size}
+	return toolkit.Result{Text: text, Media: []mcp.Content{link}}
+}
+
+func (m *media) text() string {
+	return fmt.Sprintf("[%s, %s, %s]", m.mime, byteSize(m.size), m.name)
+}
+
+// fileURI returns the URI of an absolute path of this system.
+func fileURI(abs string) string {
+	p := filepath.ToSlash(abs)
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p
+	}
+	return (&url.URL{Scheme: "file", Path: p}).String()
+}
+
+// A folder is the short listing of a directory.
+type folder struct {
+	name    string
+	entries []string // escaped, marked by type, sorted
+	total   int      // entries that may be shown
+	hidden  int      // entries that the policy hides
+	atLeast bool     // there were too many to look at all
+}
+
+// folderLooked bounds how many entries of a directory are looked at.
+const folderLooked = 10_000
+
+func listFolder(p *readPlan, shows func(rel string) bool) (*folder, error) {
+	entries, err := p.dir.ReadDir(folderLooked)
+	if err != nil && err != io.EOF {
+		return nil, p.unreadable(err)
+	}
+	f := &folder{name: p.names.name(p.dir.Real), atLeast: len(entries) == folderLooked}
+	for _, e := range entries {
+		if shows != nil && !shows(path.Join(p.dir.Real, e.Name())) {
+			f.hidden++
+			continue
+		}
+		f.entries = append(f.entries, toolkit.Inline(e.Name())+typeMark(e.Type().String()))
+	}
+	f.total = len(f.entries)
+	slices.Sort(f.entries)
+	f.entries = f.entries[:min(f.total, folderNames)]
+	return f, nil
+}
+
+// typeMark is what stands behind a name: by the first letter of the mode's string.
+func typeMark(mode string) string {
+	switch mode[0] {
+	case 'd':
+		return "/"
+	case 'L':
+		return " (link)"
+	case 'p':
+		return " (named pipe)"
+	case 'S':
+		return " (socket)"
+	case 'D':
+		return " (device)"
+	}
+	return ""
+}
+
+func (f *folder) render(room int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%s is a directory; Read takes one of its files, List shows more]\n", f.name)
+	shown := 0
+	for _, e := range f.entries {
+		if b.Len()+len(e) > room-markRoom {
+			break
+		}
+		b.WriteString(e + "\n")
+		shown++
+	}
+	more := ""
+	if f.atLeast {
+		more = "more than "
+	}
+	if shown < f.total || f.atLeast {
+		fmt.Fprintf(&b, "[%d of %s%s entries; use List to see the others]\n", shown, more, thousands(int64(f.total)))
+	}
+	if f.hidden > 0 {
+		fmt.Fprintf(&b, "[%s entries are hidden by the policy]\n", thousands(int64(f.hidden)))
+	}
+	if f.total == 0 {
+		b.WriteString("[no entries]\n")
+	}
+	return b.String()
+}
+
+// thousands writes n with commas.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// byteSize writes a size for a reader: 512 bytes, 1.2 KB, 107.0 MB.
+func byteSize(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	size, unit := float64(n)/1000, "KB"
+	for _, next := range []string{"MB", "GB", "TB"} {
+		if size < 999.95 {
+			break
+		}
+		size, unit = size/1000, next
+	}
+	return fmt.Sprintf("%.1f %s", size, unit)
+}

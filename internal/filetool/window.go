@@ -1,0 +1,235 @@
+package filetool
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/toolhost/toolhost/pkg/fsroot"
+	"github.com/toolhost/toolhost/pkg/textfile"
+	"github.com/toolhost/toolhost/pkg/toolkit"
+)
+
+// An interruptible file stops being read when the call ends.
+type interruptible struct {
+	ctx context.Context
+	f   *fsroot.File
+}
+
+// arm makes a read end that waits for data, as of some files below /proc, when the call
+// ends. Ordinary files know no deadline and do not wait.
+func (i interruptible) arm() (disarm func() bool) {
+	return context.AfterFunc(i.ctx, func() { i.f.SetReadDeadline(time.Unix(1, 0)) })
+}
+
+// Read reads on from where the file stands.
+func (i interruptible) Read(p []byte) (int, error) {
+	if err := i.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return i.ended(i.f.Read(p))
+}
+
+// ReadAt reads anywhere.
+func (i interruptible) ReadAt(p []byte, off int64) (int, error) {
+	if err := i.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return i.ended(i.f.ReadAt(p, off))
+}
+
+func (i interruptible) ended(n int, err error) (int, error) {
+	if os.IsTimeout(err) {
+		err = context.Cause(i.ctx)
+	}
+	return n, err
+}
+
+// A source is text to show lines of.
+type source struct {
+	r    io.Reader     // all of it, decoded
+	kind textfile.Kind // of at
+	at   io.ReaderAt   // the same, as in the file
+	size int64         // of at; 0 where the system does not know, as below /proc
+}
+
+// A window is some lines of a text.
+type window struct {
+	lines   []shownLine
+	total   int64 // lines of the text, -1 if not counted
+	size    int64 // bytes of the text
+	fromEnd bool  // the numbers are negative: the last line is -1
+}
+
+type shownLine struct {
+	number int64
+	text   string
+	rest   int64 // letters that text lacks
+}
+
+// window returns up to limit lines from line from on, a negative one counted from the end.
+func (s source) window(from, limit int64) (*window, error) {
+	if from < 0 {
+		return s.tail(-from, limit)
+	}
+	sc := textfile.NewScanner(s.r)
+	skipped, err := sc.Skip(from - 1)
+	if err != nil {
+		return nil, err
+	}
+	if skipped < from-1 && skipped > 0 {
+		return nil, pastEnd(from, skipped)
+	}
+	w := &window{total: -1, size: s.size}
+	ended, err := w.take(sc, limit, 0)
+	switch {
+	case err != nil:
+		return nil, err
+	case ended && len(w.lines) == 0 && from > 1 && skipped > 0:
+		return nil, pastEnd(from, skipped)
+	case ended:
+		w.total = sc.Lines()
+		return w, nil
+	}
+	return w, w.count(sc)
+}
+
+func pastEnd(from, total int64) error {
+	return toolkit.Errorf("offset %d is past the end: the file has %s lines; use an offset from 1 to %d, or a negative one to count from the end",
+		from, thousands(total), total)
+}
+
+// take adds up to limit lines, numbered from base on; ended means that there are no more.
+func (w *window) take(sc *textfile.Scanner, limit, base int64) (ended bool, err error) {
+	held := 0
+	for int64(len(w.lines)) < limit && held < windowBytes {
+		line, err := sc.Next(lineLetters)
+		if err == io.EOF {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		held += len(line.Text)
+		w.lines = append(w.lines, shownLine{number: base + line.Number, text: textfile.Show(line.Text), rest: line.Rest})
+	}
+	return false, nil
+}
+
+// count finds the total: to the end of files that are not large, else only whether the
+// last line taken is the last.
+func (w *window) count(sc *textfile.Scanner) error {
+	most := int64(1)
+	if w.size <= countedSize {
+		most = countedSize
+	}
+	n, err := sc.Skip(most)
+	if err == nil && n < most {
+		w.total = sc.Lines()
+	}
+	return err
+}
+
+// tail returns up to limit of the last n lines, from the first of them on.
+func (s source) tail(n, limit int64) (*window, error) {
+	if s.kind.Wide() || s.size == 0 {
+		return s.tailFromStart(n, limit)
+	}
+	start, lines, err := textfile.Tail(s.at, s.size, n)
+	if err != nil {
+		return nil, err
+	}
+	w := &window{size: s.size, fromEnd: start > tailCounted}
+	base := -lines - 1
+	if !w.fromEnd {
+		if base, err = textfile.NewScanner(io.NewSectionReader(s.at, 0, start)).Count(); err != nil {
+			return nil, err
+		}
+	}
+	end := io.Reader(io.NewSectionReader(s.at, start, s.size-start))
+	if start == 0 {
+		end = textfile.NewDecoder(end, s.kind.Encoding)
+	}
+	w.total = base + lines
+	_, err = w.take(textfile.NewScanner(end), limit, base)
+	return w, err
+}
+
+// tailFromStart counts the lines of what cannot be read backwards, and reads it again.
+func (s source) tailFromStart(n, limit int64) (*window, error) {
+	total, err := textfile.NewScanner(s.r).Count()
+	if err != nil {
+		return nil, err
+	}
+	const all = 1<<63 - 1
+	s.r = textfile.NewDecoder(io.NewSectionReader(s.at, 0, all), s.kind.Encoding)
+	return s.window(max(1, total-n+1), limit)
+}
+
+// render writes numbered lines as far as room reaches, and a last line that says what is
+// missing and how to get it.
+func (w *window) render(room int) string {
+	if len(w.lines) == 0 {
+		return "[empty file]\n"
+	}
+	var b strings.Builder
+	last := 0
+	for i, l := range w.lines {
+		s := l.String()
+		if b.Len()+len(s) > room-markRoom {
+			if i > 0 {
+				break
+			}
+			s = l.fit(room - markRoom).String()
+		}
+		b.WriteString(s)
+		last = i
+	}
+	b.WriteString(w.mark(w.lines[last].number))
+	return b.String()
+}
+
+// markRoom is kept for the last line, and for warnings about arguments behind it.
+const markRoom = 512
+
+func (l shownLine) String() string {
+	if l.rest > 0 {
+		return fmt.Sprintf("%d\t%s ...[+%s chars]\n", l.number, l.text, thousands(l.rest))
+	}
+	return fmt.Sprintf("%d\t%s\n", l.number, l.text)
+}
+
+// fit cuts a line to about room bytes.
+func (l shownLine) fit(room int) shownLine {
+	n := max(0, min(len(l.text), room-60))
+	for n > 0 && n < len(l.text) && !utf8.RuneStart(l.text[n]) {
+		n--
+	}
+	l.rest += int64(utf8.RuneCountInString(l.text[n:]))
+	l.text = l.text[:n]
+	return l
+}
+
+// mark is the last line of a result that ends with the given line; none if it is all.
+func (w *window) mark(last int64) string {
+	first := w.lines[0].number
+	next := fmt.Sprintf("continue with offset=%d", last+1)
+	switch {
+	case w.fromEnd && last == -1:
+		return "[the end of a large file; lines are numbered from the end]\n"
+	case w.fromEnd:
+		return fmt.Sprintf("[lines are numbered from the end of a large file; %s]\n", next)
+	case w.total < 0:
+		return fmt.Sprintf("[lines %d-%d; the file (%s) goes on; %s]\n", first, last, byteSize(w.size), next)
+	case first == 1 && last == w.total:
+		return ""
+	case last == w.total:
+		return fmt.Sprintf("[lines %d-%d of %s]\n", first, last, thousands(w.total))
+	default:
+		return fmt.Sprintf("[lines %d-%d of %s; %s]\n", first, last, thousands(w.total), next)
+	}
+}

@@ -29,6 +29,7 @@ var imports = map[string][]string{
 	"internal/filetool/edit":      engine,
 	"internal/filetool/search":    append([]string{"internal/filetool/search/gitignore"}, engine...),
 	"internal/imagetool/provider": engine,
+	"internal/testleak":           {},
 	"internal/testneed":           {},
 
 	"internal/filetool/search/gitignore": {},
@@ -94,7 +95,7 @@ func ownImports(tr *tree) (breaches []string) {
 
 func testMayImport(from, to string) bool {
 	switch {
-	case to == "internal/testneed":
+	case to == "internal/testneed" || to == "internal/testleak":
 		return true
 	case under(from, "pkg"):
 		return under(to, "pkg")

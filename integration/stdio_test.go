@@ -2,6 +2,8 @@ package integration_test
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -97,6 +99,38 @@ func TestEnd(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A client that does not read cannot keep a server alive: the pipe is full and every
+// answer waits.
+func TestEndUnread(t *testing.T) {
+	cmd := exec.Command(fixture(t))
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	t.Cleanup(func() { cmd.Process.Kill() })
+	for i := range 100 {
+		fmt.Fprintln(in, modern.call(i, "echo", `{"text":"`+strings.Repeat("x", 8<<10)+`"}`))
+	}
+	start := time.Now()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	if took := time.Since(start); took > endTime+slack {
+		t.Errorf("it took %s to end", took)
 	}
 }
 

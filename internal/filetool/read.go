@@ -49,6 +49,7 @@ var readDefinition = toolkit.Definition{
 			Description: "How many lines to read, 2000 by default.",
 			Aliases:     []string{"head", "length", "num_lines", "max_lines"},
 		},
+		{Name: "tail", Type: toolkit.Integer, Hidden: true, Description: "How many lines to read from the end."},
 	},
 	Hints:    toolkit.Hints{ReadOnly: true, NonDestructive: true, Idempotent: true, ClosedWorld: true},
 	Deadline: 20 * time.Second,
@@ -65,6 +66,7 @@ type readIn struct {
 	Path   string `json:"file_path"`
 	Offset *int64 `json:"offset"`
 	Limit  *int64 `json:"limit"`
+	Tail   *int64 `json:"tail"`
 }
 
 // A readPlan is an open file or directory, and which lines of it to show.
@@ -126,8 +128,11 @@ func (p *readPlan) open(rel string) (err error) {
 // lines takes which lines to show. A limit that would show nothing means the default: a
 // hint that repeats the same call made models loop (opencode#45200, #46807).
 func (p *readPlan) lines(in readIn) {
-	if in.Offset != nil && *in.Offset != 0 {
+	switch {
+	case in.Offset != nil && *in.Offset != 0:
 		p.offset = max(*in.Offset, -farBack)
+	case in.Tail != nil && *in.Tail > 0:
+		p.offset = -min(*in.Tail, farBack)
 	}
 	switch {
 	case in.Limit == nil:

@@ -70,6 +70,8 @@ func TestRead(t *testing.T) {
 		{"opencode#46807: offset 0", args{"file_path": "unended", "offset": 0}, "1\tone\n2\ttwo"},
 		{"alias", args{"path": "unended"}, "1\tone\n2\ttwo"},
 		{"opencode's alias", args{"filePath": "unended"}, "1\tone\n2\ttwo"},
+		{"server-filesystem's head", args{"path": "ten", "head": 1}, "1\tline 1\n[lines 1-1 of 10; continue with offset=2]"},
+		{"server-filesystem's tail", args{"path": "ten", "tail": "1"}, "10\tline 10\n[lines 10-10 of 10]"},
 		{"crlf", args{"file_path": "crlf"}, "1\tone\n2\ttwo"},
 		{"cr", args{"file_path": "cr"}, "1\tone\rtwo\r\n[lines end in CR alone, so the file counts as one line]"},
 		{"deepagents#5787: only newlines end lines", args{"file_path": "odd"}, "1\ta\u2028b\fc\vd\n2\te"},

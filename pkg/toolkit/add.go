@@ -28,7 +28,7 @@ func Add[In, P, Out any](s *Server, t Tool[In, P, Out]) error {
 	if slices.Contains(s.tools, shown) {
 		return fmt.Errorf("tool %s: the name %s is taken", t.Name, shown)
 	}
-	def, err := t.Definition.wire(shown)
+	def, err := t.Definition.wire(shown, s.opts.MaxOutput)
 	if err != nil {
 		return err
 	}

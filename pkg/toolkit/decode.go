@@ -67,9 +67,11 @@ func (d *decoder) member(m member) error {
 }
 
 func (d *decoder) unknown(key string) string {
-	names := make([]string, len(d.params))
-	for i, p := range d.params {
-		names[i] = p.Name
+	var names []string
+	for _, p := range d.params {
+		if !p.Hidden {
+			names = append(names, p.Name)
+		}
 	}
 	return fmt.Sprintf("unknown argument %s ignored; there are: %s", Inline(shorten(key)), strings.Join(names, ", "))
 }

@@ -12,9 +12,12 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rs/zerolog"
+	"github.com/toolhost/toolhost/internal/testleak"
 	"github.com/toolhost/toolhost/pkg/approval"
 	"github.com/toolhost/toolhost/pkg/toolkit"
 )
+
+func TestMain(m *testing.M) { testleak.Main(m) }
 
 // A kitchen is the input of the tool "probe", with an argument of every kind.
 type kitchen struct {

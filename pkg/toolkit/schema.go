@@ -45,7 +45,8 @@ func (d *Definition) check() error {
 }
 
 // wire returns the definition as the protocol has it, under the name that clients see.
-func (d *Definition) wire(shown string) (*mcp.Tool, error) {
+// Results that may be larger than usual are announced to clients that would cut them.
+func (d *Definition) wire(shown string, maxOutput int) (*mcp.Tool, error) {
 	t := &mcp.Tool{
 		Name: shown, Title: d.Title, Description: d.Description,
 		InputSchema: inputSchema(d.Params),
@@ -64,8 +65,8 @@ func (d *Definition) wire(shown string) (*mcp.Tool, error) {
 		}
 		t.OutputSchema = out
 	}
-	if d.MaxResult > 0 {
-		t.Meta = mcp.Meta{"anthropic/maxResultSizeChars": d.MaxResult}
+	if maxOutput > DefaultMaxOutput {
+		t.Meta = mcp.Meta{"anthropic/maxResultSizeChars": maxOutput}
 	}
 	return t, nil
 }
@@ -92,6 +93,9 @@ func inputSchema(params []Param) *objectSchema {
 	o := &objectSchema{Type: "object", Properties: map[string]json.RawMessage{}}
 	for i := range params {
 		p := &params[i]
+		if p.Hidden {
+			continue
+		}
 		ps := propertySchema{Type: p.Type, Description: p.Description, Enum: p.Enum, Minimum: p.Min, Maximum: p.Max}
 		if p.Type == Array {
 			ps.Items = &propertySchema{Type: p.items()}

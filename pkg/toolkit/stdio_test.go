@@ -113,6 +113,7 @@ func TestStdioEndsInTime(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			in, feed := io.Pipe()
+			defer feed.Close()
 			var out bytes.Buffer
 			ended := make(chan error)
 			go func() { ended <- s.ServeStdio(ctx, in, &out) }()
@@ -193,7 +194,8 @@ func TestStdioModernThenLegacy(t *testing.T) {
 	s, _ := newServer(t, toolkit.Options{}, nil)
 	in, feed := io.Pipe()
 	outR, out := io.Pipe()
-	go s.ServeStdio(t.Context(), in, out)
+	ended := make(chan error)
+	go func() { ended <- s.ServeStdio(t.Context(), in, out) }()
 	lines := bufio.NewReader(outR)
 	fmt.Fprintf(feed, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"probe","arguments":{"name":"n"},`+modern+"}}\n")
 	if line, err := lines.ReadString('\n'); err != nil || !strings.Contains(line, `"resultType":"complete"`) {
@@ -204,6 +206,9 @@ func TestStdioModernThenLegacy(t *testing.T) {
 		t.Errorf("got %s %v", line, err)
 	}
 	feed.Close()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }
 
 func TestStdioIDInUse(t *testing.T) {

@@ -35,6 +35,7 @@ type Param struct {
 	Items       Type     // element type of an Array; String when empty
 	Min, Max    *int64   // bounds of an Integer: a value outside is moved to the bound, with a warning
 	Example     string   // JSON value shown in errors, such as `"src/main.go"`
+	Hidden      bool     // accepted like an alias, and not advertised
 }
 
 // Bound is for [Param.Min] and [Param.Max].
@@ -59,7 +60,6 @@ type Definition struct {
 	Output      json.RawMessage // JSON schema of the structured result; nil where there is none
 	Hints       Hints
 	Deadline    time.Duration // of Run, as a last resort; 60 s when zero
-	MaxResult   int           // sent as _meta["anthropic/maxResultSizeChars"] when not zero
 }
 
 // A Tool is a definition and the three steps of a call. None of them sees the protocol.

@@ -47,7 +47,8 @@ func names(c *cli.Context) map[string]string {
 
 // setup adds the tools, in the order in which clients show them.
 func setup(c *cli.Context, s *toolkit.Server) error {
-	if style := c.String("names"); style != "pascal" && style != "snake" {
+	// An empty variable in the environment is no style, and no mistake.
+	if style := c.String("names"); style != "" && style != "pascal" && style != "snake" {
 		return fmt.Errorf("--names %q: want pascal or snake", style)
 	}
 	r := roots{operator: fsroot.NewSet(c.StringSlice("root")...)}

@@ -166,6 +166,9 @@ func (p *grepPlan) inFile(ctx context.Context) (grepOut, error) {
 	if err != nil {
 		return grepOut{}, explain(err)
 	}
+	for i, n := range r.Skipped.Names {
+		r.Skipped.Names[i] = p.names.name(n)
+	}
 	c := &catch{Result: *r, offset: p.query.Offset, limit: p.query.Limit}
 	for _, h := range r.Hits {
 		c.finds = append(c.finds, find{p.names.name(h.Path), h})

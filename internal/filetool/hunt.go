@@ -174,6 +174,7 @@ func (h *hunt) run(ctx context.Context, o search.Options, visible func(ground) f
 		if err != nil {
 			return nil, explain(err)
 		}
+		g.nameSkipped(r)
 		c.add(r)
 		if full {
 			c.Truncated = len(r.Hits) > 0
@@ -202,6 +203,13 @@ func (c *catch) add(r *search.Result) {
 	c.Truncated = c.Truncated || r.Truncated
 	c.TimedOut = c.TimedOut || r.TimedOut
 	c.Skipped.Add(r.Skipped)
+}
+
+// nameSkipped gives unreadable entries the names that clients see.
+func (g ground) nameSkipped(r *search.Result) {
+	for i, n := range r.Skipped.Names {
+		r.Skipped.Names[i] = g.names.name(path.Join(g.dir.Real, n))
+	}
 }
 
 func (c *catch) take(g ground, hits []search.Hit) {

@@ -137,19 +137,11 @@ func skippedList(k search.Skipped) string {
 		}
 		part := thousands(int64(p.n)) + " " + p.what
 		if p.what == "unreadable" {
-			part += " (" + inlined(k.Names) + ")"
+			part += " (" + strings.Join(k.Names, ", ") + ")"
 		}
 		parts = append(parts, part)
 	}
 	return strings.Join(parts, ", ")
-}
-
-func inlined(names []string) string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = toolkit.Inline(n)
-	}
-	return strings.Join(out, ", ")
 }
 
 // A counts is what all structured results of a search have.

@@ -76,7 +76,7 @@ func (g *Grep) RunFile(ctx context.Context, f *os.File, name string) (*Result, e
 		return nil, err
 	}
 	if ok {
-		p.add(chunk{name, []Hit{h}})
+		p.add(chunk{key: name, hits: []Hit{h}})
 	}
 	r := &Result{Files: 1, Results: p.results, TotalHits: p.hits, TotalMatches: p.matches, Complete: !k.report.partial, Skipped: k.report.skipped}
 	r.Hits, r.Truncated = p.cut()

@@ -102,7 +102,7 @@ func (l *listing) take(e dirent, rel string) {
 	case e.kind == Dir:
 		l.flush()
 		if h, ok := l.visit(l.f, e, rel); ok {
-			l.report.chunks = append(l.report.chunks, chunk{rel + "/", []Hit{h}})
+			l.report.chunks = append(l.report.chunks, chunk{key: rel + "/", hits: []Hit{h}})
 		}
 	default:
 		l.run = append(l.run, e)

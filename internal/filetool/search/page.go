@@ -10,6 +10,7 @@ import (
 type chunk struct {
 	key  string // path of the first hit; a directory's ends in a slash
 	hits []Hit
+	rest int // hits behind these that no page can show, only counted
 }
 
 // A page keeps of all hits those that may be on the page asked for. It is not safe for
@@ -50,8 +51,8 @@ func (p *page) add(c chunk) {
 		return
 	}
 	weight := weigh(c.hits)
-	p.hits += len(c.hits)
-	p.results += weight
+	p.hits += len(c.hits) + c.rest
+	p.results += weight + c.rest
 	p.weight += weight
 	for i := range c.hits {
 		p.matches += c.hits[i].Count
@@ -85,7 +86,7 @@ func (p *page) trim() {
 // addNewest keeps one chunk a hit and sorts now and then, so that memory stays bounded.
 func (p *page) addNewest(c chunk) {
 	for i := range c.hits {
-		p.chunks = append(p.chunks, chunk{c.hits[i].Path, c.hits[i : i+1]})
+		p.chunks = append(p.chunks, chunk{key: c.hits[i].Path, hits: c.hits[i : i+1]})
 	}
 	if p.need > 0 && p.weight > 4*p.need+1000 {
 		p.sortNewest()

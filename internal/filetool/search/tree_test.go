@@ -2,18 +2,16 @@ package search_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/toolhost/toolhost/internal/filetool/search"
+	"github.com/toolhost/toolhost/internal/testleak"
 )
 
 // TestMain holds that no test leaves a goroutine or a descriptor behind.
@@ -21,30 +19,7 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv(childRole); role != "" {
 		os.Exit(children[role]())
 	}
-	if r, w, err := os.Pipe(); err == nil { // the runtime's poller has descriptors of its own
-		r.Close()
-		w.Close()
-	}
-	before, fds := runtime.NumGoroutine(), openFiles()
-	code := m.Run()
-	if f := flag.Lookup("test.fuzz"); f != nil && f.Value.String() != "" {
-		os.Exit(code) // the fuzzer's own workers are still there
-	}
-	for range 100 {
-		if runtime.NumGoroutine() <= before && openFiles() <= fds {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if n := runtime.NumGoroutine(); n > before && code == 0 {
-		println("goroutines left behind:", n-before)
-		code = 1
-	}
-	if n := openFiles(); n > fds && code == 0 {
-		println("descriptors left behind:", n-fds)
-		code = 1
-	}
-	os.Exit(code)
+	testleak.Main(m)
 }
 
 const childRole = "SEARCH_TEST_ROLE"
@@ -71,14 +46,6 @@ func unreadableChild() int {
 	}
 	fmt.Println(paths(r), "|", r.Skipped.Unreadable, r.Skipped.Names, r.Complete)
 	return 0
-}
-
-func openFiles() int {
-	list, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return 0
-	}
-	return len(list)
 }
 
 // A files is a tree: paths to contents. A path that ends in a slash is a directory; a

@@ -203,24 +203,27 @@ func (k *worker) runOf(t *task) {
 	k.files(t.at.folder, t.path, t.files)
 }
 
-// files visits entries of the folder f that lie next to each other in path order.
+// files visits entries of the folder f that lie next to each other in path order. Once
+// they fill the page by themselves, the others are left alone or, where totals are wanted,
+// only counted.
 func (k *worker) files(f *folder, path string, run []dirent) {
-	c := chunk{}
+	c := chunk{key: k.rel(path + run[0].name)}
 	weight := 0
-	for i, e := range run {
+	for _, e := range run {
 		rel := k.rel(path + e.name)
+		full := k.w.need > 0 && weight >= k.w.need && !k.w.opts.Newest
 		if k.stopped() {
 			break
 		}
-		if k.w.beyond(rel) || k.w.page.early && k.w.need > 0 && weight >= k.w.need {
+		if k.w.beyond(rel) || full && k.w.early {
 			k.report.partial = true
 			break
 		}
-		if i == 0 {
-			c.key = rel
-		}
 		h, ok := k.visit(f, e, rel)
-		if ok {
+		switch {
+		case ok && full:
+			c.rest++
+		case ok:
 			c.hits = append(c.hits, h)
 			weight += max(1, len(h.Lines))
 		}

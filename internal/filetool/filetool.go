@@ -19,7 +19,7 @@ func App() toolkit.App {
 	return toolkit.App{
 		Name:         "mcp-files",
 		Usage:        "read and search files below the roots, for MCP clients",
-		Instructions: "Reads and searches files below the configured roots. Search with Grep or Glob first, then Read what matters; results are capped and say how to continue.",
+		Instructions: instructions,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "names", Usage: "`STYLE` of the tool names: pascal (Read, Glob) or snake (read_file, glob)", Value: "pascal"},
 		},
@@ -27,6 +27,15 @@ func App() toolkit.App {
 		Setup:  setup,
 		Doctor: doctor,
 	}
+}
+
+// instructions tell the model what it works on: a client shows it no command line.
+func instructions(c *cli.Context) string {
+	text := "Reads and searches files below the roots. Search with Grep or Glob first, then Read what matters; results are capped and say how to continue."
+	for _, r := range fsroot.NewSet(c.StringSlice("root")...).Roots() {
+		text += "\nRoot: " + toolkit.Inline(r.Dir())
+	}
+	return text
 }
 
 // snakeNames are for gateways that forbid capitals, or whose clients have tools of the
@@ -45,7 +54,7 @@ func names(c *cli.Context) map[string]string {
 	return out
 }
 
-// setup adds the tools, in the order in which clients show them.
+// setup adds the tools.
 func setup(c *cli.Context, s *toolkit.Server) error {
 	// An empty variable in the environment is no style, and no mistake.
 	if style := c.String("names"); style != "" && style != "pascal" && style != "snake" {

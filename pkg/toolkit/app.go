@@ -23,7 +23,7 @@ type App struct {
 	Usage        string // one line
 	Flags        []cli.Flag
 	Names        func(*cli.Context) map[string]string // canonical name -> name to show; nil: as they are
-	Instructions string                               // for the model
+	Instructions func(*cli.Context) string            // for the model; nil: none
 	Setup        func(*cli.Context, *Server) error    // adds the tools; no I/O but what start-up needs
 	Doctor       func(*cli.Context) []Finding         // what the server needs beyond itself
 }
@@ -151,8 +151,11 @@ func (r *run) server(c *cli.Context) (*Server, error) {
 
 func (r *run) options(c *cli.Context) (o Options, err error) {
 	o = Options{
-		Name: r.app.Name, Version: version(), Instructions: r.app.Instructions,
+		Name: r.app.Name, Version: version(),
 		MaxOutput: c.Int("max-output"), Concurrent: c.Int("max-concurrent"),
+	}
+	if r.app.Instructions != nil {
+		o.Instructions = r.app.Instructions(c)
 	}
 	if o.MaxOutput < 1024 {
 		return o, fmt.Errorf("--max-output %d: want at least 1024 bytes", o.MaxOutput)

@@ -15,7 +15,8 @@ import (
 func app() toolkit.App {
 	return toolkit.App{
 		Name: "mcp-probe", Usage: "a program for tests",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "loud"}},
+		Flags:        []cli.Flag{&cli.BoolFlag{Name: "loud"}},
+		Instructions: func(c *cli.Context) string { return "roots: " + strings.Join(c.StringSlice("root"), "|") },
 		Setup: func(c *cli.Context, s *toolkit.Server) error {
 			tool := probe(nil)
 			tool.Render = func(out string, _ toolkit.Budget) toolkit.Result {
@@ -114,11 +115,11 @@ func TestCommandLine(t *testing.T) {
 
 func TestServesWithoutACommand(t *testing.T) {
 	line := strings.Replace(hello, "%s", "", 1) + callLine(1, `{"name":"n"}`)
-	code, out, errs := run(t, line)
+	code, out, errs := run(t, line, "--root", "/r")
 	if code != 0 || errs != "" {
 		t.Errorf("code %d, stderr %q", code, errs)
 	}
-	mustContain(t, out, `"id":1,"result"`)
+	mustContain(t, out, `"id":1,"result"`, `"instructions":"roots: /r"`)
 	if strings.Count(out, "\n") != 2 {
 		t.Errorf("want two lines, got %q", out)
 	}

@@ -58,8 +58,11 @@ func TestListOdd(t *testing.T) {
 	}
 	r := list(t, open(t, dir), search.ListQuery{Depth: 2})
 	want := []search.Hit{
-		{Path: "a", Kind: search.Dir}, {Path: "a/x"}, {Path: "b"},
-		{Path: "l", Kind: search.Link, Target: "a/x"}, {Path: "p", Kind: search.Pipe},
+		{Path: "a", Kind: search.Dir},
+		{Path: "a/x"},
+		{Path: "b"},
+		{Path: "l", Kind: search.Link, Target: "a/x"},
+		{Path: "p", Kind: search.Pipe},
 	}
 	equal(t, "hits", want, r.Hits)
 }

@@ -92,6 +92,7 @@ func TestTexts(t *testing.T) {
 		{"multiline", "a\nfoo(\n  x,\n)\nb\n", search.GrepQuery{Pattern: `foo\(.*?\)`, Multiline: true}, "2:foo(|3:  x,|4:)"},
 		{"multiline with a newline", "a\nb\na\nb\n", search.GrepQuery{Pattern: `a\nb`, Multiline: true}, "1:a|2:b|3:a|4:b"},
 		{"multiline anchors", "ab\r\ncd\r\n", search.GrepQuery{Pattern: `b$\s+^c`, Multiline: true}, "1:ab|2:cd"},
+		{"multiline from the start", "a\na\nb\n", search.GrepQuery{Pattern: `\Aa|b`, Multiline: true}, "1:a|3:b"},
 		{"multiline, only matching", "xa\nby\n", search.GrepQuery{Pattern: `a\nb`, Multiline: true, OnlyMatching: true}, "1:a|2:b"},
 		{"long line", long + "hit" + long, search.GrepQuery{Pattern: "hit"}, "1:[+1800 bytes] " + strings.Repeat("é", 100) + "hit" + strings.Repeat("é", 297) + " [+1406 bytes]"},
 		{"long line, hit at the front", "hit" + long, search.GrepQuery{Pattern: "hit"}, "1:hit" + strings.Repeat("é", 397) + " [+1206 bytes]"},

@@ -248,7 +248,7 @@ type hider []string
 
 func (h hider) Evaluate(context.Context, approval.Caller, approval.Action) approval.Verdict {
 	return approval.Verdict{Decision: approval.Allow, Visible: func(p approval.Path) bool {
-		return !slices.Contains(h, p.Rel) && p.Access == approval.Read
+		return !slices.Contains(h, p.Rel) && (p.Access == approval.List) == (p.Rel == "sub")
 	}}
 }
 

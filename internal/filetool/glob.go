@@ -139,23 +139,45 @@ func splitAbsolute(pattern string) (dir, rest string) {
 }
 
 func runGlob(ctx context.Context, p *globPlan, g approval.Grant, report toolkit.Progress) (globOut, error) {
-	o := p.query.Options
-	o.Progress = counting(report)
-	visible := shown(g, strings.HasSuffix(p.query.Pattern, "/"))
-	c, err := p.run(ctx, o, visible, func(ctx context.Context, s search.Start, o search.Options) (*search.Result, error) {
-		engine, err := search.NewGlob(search.GlobQuery{Pattern: p.query.Pattern, Options: o})
+	p.query.Progress = counting(report)
+	c, err := p.find(ctx, p.query, g)
+	if err != nil || c.TotalHits > 0 {
+		return globOut{catch: c, pattern: p.asked}, err
+	}
+	return globOut{catch: c, pattern: p.asked, dir: p.directory(ctx, g)}, nil
+}
+
+func (p *globPlan) find(ctx context.Context, q search.GlobQuery, g approval.Grant) (*catch, error) {
+	visible := shown(g, strings.HasSuffix(q.Pattern, "/"))
+	return p.run(ctx, q.Options, visible, func(ctx context.Context, s search.Start, o search.Options) (*search.Result, error) {
+		engine, err := search.NewGlob(search.GlobQuery{Pattern: q.Pattern, Options: o})
 		if err != nil {
 			return nil, err
 		}
 		return engine.Run(ctx, s)
 	})
-	return globOut{c, p.asked}, err
+}
+
+// directory returns the directory that the pattern matches where it matches no file:
+// models often give just that.
+func (p *globPlan) directory(ctx context.Context, g approval.Grant) string {
+	q := p.query
+	if strings.HasSuffix(q.Pattern, "/") {
+		return ""
+	}
+	q.Pattern, q.Offset, q.Limit = q.Pattern+"/", 0, 1
+	c, err := p.find(ctx, q, g)
+	if err != nil || len(c.finds) == 0 {
+		return ""
+	}
+	return c.finds[0].name
 }
 
 // A globOut is the paths found.
 type globOut struct {
 	*catch
 	pattern string
+	dir     string // a directory that matches where no file does
 }
 
 type globResult struct {
@@ -172,13 +194,21 @@ func (o globOut) render(b toolkit.Budget) toolkit.Result {
 	s.fit(b)
 	notes := s.notes()
 	if o.TotalHits == 0 {
-		notes = append([]string{fmt.Sprintf("nothing matches %s; %s files seen", toolkit.Inline(o.pattern), thousands(int64(o.Files)))}, notes...)
+		notes = append(o.none(), notes...)
 	}
 	r := globResult{Filenames: []string{}, TotalFiles: o.TotalHits, counts: s.counts(notes)}
 	for _, row := range s.rows {
 		r.Filenames = append(r.Filenames, row.text)
 	}
 	return toolkit.Result{Text: s.text(notes), Structured: r}
+}
+
+func (o globOut) none() []string {
+	notes := []string{fmt.Sprintf("nothing matches %s; %s files seen", toolkit.Inline(o.pattern), thousands(int64(o.Files)))}
+	if o.dir != "" {
+		notes = append(notes, fmt.Sprintf("%s is a directory; %s/** finds its files", o.dir, o.dir))
+	}
+	return notes
 }
 
 // mark is what stands behind the name of an entry by its kind.

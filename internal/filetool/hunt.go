@@ -238,13 +238,20 @@ func explain(err error) error {
 // shown returns what a search under grant may show. Directories decide for themselves
 // only where they are results: their files are asked for one by one, as Read would.
 func shown(g approval.Grant, directories bool) func(ground) func(string, bool) bool {
+	if g.Unfiltered() {
+		return func(ground) func(string, bool) bool { return nil }
+	}
 	return func(gr ground) func(string, bool) bool {
-		shows := visible(g, gr.dir.Root)
-		if shows == nil {
-			return nil
-		}
 		return func(rel string, isDir bool) bool {
-			return isDir && !directories || shows(path.Join(gr.dir.Real, rel))
+			if isDir && !directories {
+				return true
+			}
+			origin, below := gr.dir.Root.Origin(path.Join(gr.dir.Real, rel))
+			access := approval.Read
+			if isDir {
+				access = approval.List
+			}
+			return g.Shows(approval.Path{Access: access, Root: origin.Dir(), Rel: below})
 		}
 	}
 }

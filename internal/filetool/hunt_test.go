@@ -60,6 +60,7 @@ func TestGlobTool(t *testing.T) {
 		{"ignored too", args{"pattern": "*.log", "include_ignored": true}, "a.log"},
 		{"an ignored place that is named", args{"pattern": "**", "path": "node_modules"}, "node_modules/m/i.js"},
 		{"directories", args{"pattern": "**/deep/"}, "sub/deep/\n[skipped: 1 ignored; include_ignored=true shows what is ignored]"},
+		{"a directory where files are asked for", args{"pattern": "sub/deep"}, "[nothing matches sub/deep; 8 files seen]\n[sub/deep is a directory; sub/deep/** finds its files]"},
 		{"nothing", args{"pattern": "sub/*.rs"}, "[nothing matches sub/*.rs; 8 files seen]"},
 	})
 }
@@ -247,7 +248,7 @@ type hider []string
 
 func (h hider) Evaluate(context.Context, approval.Caller, approval.Action) approval.Verdict {
 	return approval.Verdict{Decision: approval.Allow, Visible: func(p approval.Path) bool {
-		return !slices.Contains(h, p.Rel) && p.Access == approval.Read
+		return !slices.Contains(h, p.Rel) && (p.Access == approval.List) == (p.Rel == "sub")
 	}}
 }
 

@@ -26,13 +26,15 @@ type row struct {
 // Room for the notes behind the rows.
 const noteRoom = 1200
 
-// fit drops the rows that have no room and returns those that stay. One always stays, so
-// that the next page is another.
+// fit drops the rows that have no room, as text or in both forms together, and returns how
+// many stay. One always stays, so that the next page is another.
 func (s *sheet) fit(b toolkit.Budget) int {
-	room := min(b.Text, b.All/4) - noteRoom
+	const member = 64 // what a row costs in the structured form, beside its text with escapes
+	room, both := b.Text-noteRoom, b.All-4*noteRoom
 	for i, r := range s.rows {
-		room -= len(r.before) + len(r.text) + 1
-		if room < 0 && i > 0 {
+		n := len(r.before) + len(r.text) + 1
+		room, both = room-n, both-3*n-member
+		if min(room, both) < 0 && i > 0 {
 			s.rows, s.cut = s.rows[:i], true
 			break
 		}

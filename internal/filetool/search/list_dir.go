@@ -77,11 +77,12 @@ func (l *listing) entry(e dirent) {
 	}
 	rules := l.rules
 	if rules.Ignored(path, isDir) {
-		if !l.w.isExplicit(rel, isDir) {
+		named, above := l.w.explicitly(rel)
+		if !named && !above {
 			l.report.skipped.Ignored++
 			return
 		}
-		rules = gitignore.Stack{}
+		rules, down = gitignore.Stack{}, above
 	}
 	if l.w.opts.Visible != nil && !l.w.opts.Visible(rel, isDir) {
 		l.report.skipped.Denied++

@@ -42,13 +42,31 @@ func (c *compiled) findAcross(b []byte, pos int) (start, end int) {
 	if len(c.lit.text) > 0 && c.lit.find(b, pos) < 0 {
 		return -1, -1
 	}
-	m := c.re.FindIndex(b[pos:])
-	if m == nil || pos+m[0] == len(b) && b[len(b)-1] == '\n' {
+	m := c.nextAcross(b, pos)
+	if m == nil || m[0] == len(b) && b[len(b)-1] == '\n' {
 		return -1, -1
 	}
-	start, _ = lineAt(b, pos, pos+m[0])
-	_, end = lineAt(b, pos, max(pos+m[0], pos+m[1]-1))
+	start, _ = lineAt(b, pos, m[0])
+	_, end = lineAt(b, pos, max(m[0], m[1]-1))
 	return start, end
+}
+
+// nextAcross returns the first match that begins at or after pos. What asks for the
+// beginning of the text must see it, all else may start at the line.
+func (c *compiled) nextAcross(b []byte, pos int) []int {
+	if !c.seesStart || pos == 0 {
+		m := c.re.FindIndex(b[pos:])
+		if m == nil {
+			return nil
+		}
+		return []int{pos + m[0], pos + m[1]}
+	}
+	for _, m := range c.re.FindAllIndex(b, -1) {
+		if m[0] >= pos {
+			return m
+		}
+	}
+	return nil
 }
 
 func (c *compiled) findByLiteral(b []byte, pos int) (start, end int) {

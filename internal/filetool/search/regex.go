@@ -17,6 +17,7 @@ type compiled struct {
 	pure      bool    // a line with lit matches, without asking re
 	multiline bool
 	seesCR    bool // the pattern names \r
+	seesStart bool // the pattern has \A, and is multiline
 	wide      bool // the pattern has letters beyond ASCII
 }
 
@@ -41,7 +42,12 @@ func compile(q GrepQuery) (*compiled, error) {
 	if err != nil {
 		return nil, explain(q.Pattern, err)
 	}
-	c := &compiled{multiline: q.Multiline, wide: !isASCII(q.Pattern), seesCR: q.Multiline || names(tree, '\r')}
+	c := &compiled{
+		multiline: q.Multiline,
+		seesCR:    q.Multiline || has(tree, func(re *syntax.Regexp) bool { return re.Op == syntax.OpLiteral && slices.Contains(re.Rune, '\r') }),
+		seesStart: q.Multiline && has(tree, func(re *syntax.Regexp) bool { return re.Op == syntax.OpBeginText }),
+		wide:      !isASCII(q.Pattern),
+	}
 	if err := rewrite(tree, q.Multiline); err != nil {
 		return nil, err
 	}
@@ -77,12 +83,9 @@ func rewrite(re *syntax.Regexp, multiline bool) error {
 	return nil
 }
 
-// names reports whether r stands in the pattern as itself.
-func names(re *syntax.Regexp, r rune) bool {
-	if re.Op == syntax.OpLiteral && slices.Contains(re.Rune, r) {
-		return true
-	}
-	return slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return names(sub, r) })
+// has reports whether a part of the pattern is what is looked for.
+func has(re *syntax.Regexp, is func(*syntax.Regexp) bool) bool {
+	return is(re) || slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return has(sub, is) })
 }
 
 // lineEnd is \r?(?m:$), preferring not to take the \r.

@@ -8,7 +8,8 @@
 //
 // The walker opens one path component at a time below the directory it was given and
 // follows no links, so that nothing it meets, and nothing that is swapped while it runs,
-// leads outside. What it does not look into is counted in [Skipped].
+// leads outside. Above that directory it opens ignore files, one parent at a time, and
+// nothing else ([Start]); they can only hide. What it does not look into is counted in [Skipped].
 //
 // The package knows no policy: a caller hides paths with Options.Visible.
 package search

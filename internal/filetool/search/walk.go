@@ -33,7 +33,7 @@ type job struct {
 	visitor  visitor
 	early    bool   // stop when the page is full, whatever the totals
 	heavy    bool   // visits take long, so files are shared out in runs
-	explicit string // path whose directories and file are searched though ignored
+	explicit string // path that is a hit, and whose directories are searched, though ignored
 }
 
 // runLength is how many files a run has at most.
@@ -148,10 +148,11 @@ func (w *walk) result(ctx context.Context) (*Result, error) {
 	return r, nil
 }
 
-// isExplicit reports whether whoever made the query named the path itself.
-func (w *walk) isExplicit(rel string, isDir bool) bool {
+// explicitly reports whether whoever made the query named the path itself, or something
+// below it.
+func (w *walk) explicitly(rel string) (named, above bool) {
 	rest, ok := strings.CutPrefix(w.explicit, rel)
-	return ok && (rest == "" || isDir && rest[0] == '/')
+	return ok && rest == "", ok && rest != "" && rest[0] == '/'
 }
 
 // A worker runs tasks, one at a time.

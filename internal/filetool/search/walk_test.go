@@ -42,6 +42,7 @@ func TestIgnoreFiles(t *testing.T) {
 		{"an ignored start is searched", "build", all, search.Options{}, "out.txt", 0},
 		{"a nested repository", "nested", all, search.Options{}, "n.log", 1},
 		{"a pattern that begins in an ignored place", "", "build/*.txt", search.Options{}, "build/out.txt", 0},
+		{"a pattern that names an ignored directory", "", "build/", search.Options{}, "build", 1},
 		{"a pattern that names an ignored file", "", "a.log", search.Options{}, "a.log", 2},
 		{"what is below it is its own affair", "", "node_modules/**/i.txt", search.Options{}, "", 1},
 		{"everything", "sub", all, search.Options{IncludeIgnored: true}, "keep.log lib/x.gen other.log", 0},

@@ -39,6 +39,7 @@ func TestInspectorStrict(t *testing.T) {
 		args         []string
 		exit         int
 	}{
+		{"mcp-files", "cmd/mcp-files", nil, 0},
 		{"fixture", "integration/fixture", nil, 0},
 		// Proves that the inspector looks: this schema has to be found.
 		{"bad schema", "integration/fixture", []string{"--bad-schema"}, inspectorUnportable},

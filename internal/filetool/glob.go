@@ -59,7 +59,7 @@ var globDefinition = toolkit.Definition{
 			Name: "pattern", Type: toolkit.String, Required: true, Example: `"**/*.go"`, Description: "Glob, relative to path.",
 			Aliases: []string{"glob", "glob_pattern", "file_mask", "filePattern", "query"},
 		},
-		pathParam, headLimit("Default 100."), offsetParam, sortParam, ignoredParam,
+		pathParam, headLimit("Most results; default 100."), offsetParam, sortParam, ignoredParam,
 	},
 	Output: json.RawMessage(`{"type":"object","properties":{
 		"filenames":{"type":"array","description":"paths","items":{"type":"string"}},

@@ -23,7 +23,7 @@ var listDefinition = toolkit.Definition{
 			Name: "depth", Type: toolkit.Integer, Min: toolkit.Bound(1), Max: toolkit.Bound(search.MaxDepth), Example: "2", Description: "Levels; default 1.",
 			Aliases: []string{"max_depth", "maxDepth", "levels"},
 		},
-		headLimit("Default 500."), offsetParam, ignoredParam,
+		headLimit("Most entries; default 500."), offsetParam, ignoredParam,
 		{
 			Name: "show", Type: toolkit.String, Enum: []string{"names", "details"}, Example: `"details"`, Description: "details: size and time too.",
 		},

@@ -36,7 +36,7 @@ var readDefinition = toolkit.Definition{
 	Params: []toolkit.Param{
 		{
 			Name: "file_path", Type: toolkit.String, Required: true, Example: `"src/main.go"`,
-			Description: "Path of the file, relative to the root or absolute.",
+			Description: "Relative to the root or absolute.",
 			Aliases:     []string{"path", "filePath", "file", "filename", "uri", "relative_path"},
 		},
 		{

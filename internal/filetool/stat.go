@@ -21,10 +21,10 @@ var statDefinition = toolkit.Definition{
 	Name:  "Stat",
 	Title: "Describe a path",
 	Description: "Tells type, size, time, mode, link target, media type, encoding, line ends, lines and hash of a path below the roots. " +
-		"Lines and hash only up to 10 MB. Without a path it lists the allowed roots.",
+		"Lines and hash only up to 10 MB. Without path: the allowed roots.",
 	Params: []toolkit.Param{{
 		Name: "path", Type: toolkit.String, Example: `"src/main.go"`,
-		Description: "Path relative to the root or absolute; left out, the allowed roots are listed.",
+		Description: "Relative to the root or absolute.",
 		Aliases:     []string{"file_path", "filePath", "file", "dir_path", "uri"},
 	}},
 	Output: json.RawMessage(`{"type":"object","properties":{

@@ -118,7 +118,7 @@ func outputSchema(raw json.RawMessage) (*objectSchema, error) {
 		return nil, fmt.Errorf("not an object with properties")
 	}
 	o.Properties["warnings"] = marshal(propertySchema{
-		Type: Array, Description: "arguments ignored or corrected", Items: &propertySchema{Type: String},
+		Type: Array, Description: "about arguments", Items: &propertySchema{Type: String},
 	})
 	return &o, nil
 }

@@ -1,8 +1,10 @@
 package toolkit
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"log/slog"
 
 	"github.com/rs/zerolog"
 )
@@ -23,3 +25,26 @@ func newLog(w io.Writer, level, format string) (zerolog.Logger, error) {
 	}
 	return zerolog.New(w).Level(l).With().Timestamp().Logger(), nil
 }
+
+// A bridge brings the SDK's log into ours. What the SDK calls errors are the clients'
+// mistakes, which are answered; they are no news for an operator.
+type bridge struct{ slog.Handler }
+
+func newBridge(l zerolog.Logger) *slog.Logger { return slog.New(bridge{zerolog.NewSlogHandler(l)}) }
+
+// Enabled implements [slog.Handler].
+func (b bridge) Enabled(ctx context.Context, level slog.Level) bool {
+	return b.Handler.Enabled(ctx, min(level, slog.LevelInfo))
+}
+
+// Handle implements [slog.Handler].
+func (b bridge) Handle(ctx context.Context, r slog.Record) error {
+	r.Level = min(r.Level, slog.LevelInfo)
+	return b.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements [slog.Handler].
+func (b bridge) WithAttrs(attrs []slog.Attr) slog.Handler { return bridge{b.Handler.WithAttrs(attrs)} }
+
+// WithGroup implements [slog.Handler].
+func (b bridge) WithGroup(name string) slog.Handler { return bridge{b.Handler.WithGroup(name)} }

@@ -2,6 +2,7 @@ package toolkit
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -19,12 +20,24 @@ const (
 // after that has returned.
 func progress(ctx context.Context, req *mcp.CallToolRequest) (report Progress, stop func()) {
 	token := req.Params.GetProgressToken()
-	if token == nil {
+	if !isToken(token) {
 		return func(float64, float64, string) {}, func() {}
 	}
 	r := &reporter{ctx: ctx, req: req, token: token, wake: make(chan struct{}, 1), done: make(chan struct{}), ended: make(chan struct{})}
 	go r.loop()
 	return r.set, func() { close(r.done); <-r.ended }
+}
+
+// isToken reports whether a client asked for progress with a token as the protocol has it:
+// a string or a whole number.
+func isToken(token any) bool {
+	switch t := token.(type) {
+	case string, int, int64:
+		return true
+	case float64:
+		return t == math.Trunc(t) && math.Abs(t) <= 1<<53
+	}
+	return false
 }
 
 // A reporter sends the newest state, in a goroutine of its own so that a client that
@@ -59,6 +72,7 @@ func (r *reporter) loop() {
 	for {
 		select {
 		case <-r.done:
+			r.flush()
 			return
 		case <-r.wake:
 			tick.Reset(keepAlive)
@@ -67,9 +81,19 @@ func (r *reporter) loop() {
 		r.send()
 		select {
 		case <-r.done:
+			r.flush()
 			return
 		case <-time.After(minGap):
 		}
+	}
+}
+
+// flush sends a last state that has not gone out yet.
+func (r *reporter) flush() {
+	select {
+	case <-r.wake:
+		r.send()
+	default:
 	}
 }
 

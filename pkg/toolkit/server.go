@@ -2,7 +2,6 @@ package toolkit
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -62,7 +61,7 @@ func NewServer(o Options) (*Server, error) {
 	s := &Server{opts: o, slots: make(chan struct{}, o.Concurrent)}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Version: o.Version}, &mcp.ServerOptions{
 		Instructions: o.Instructions,
-		Logger:       slog.New(zerolog.NewSlogHandler(o.Log)),
+		Logger:       newBridge(o.Log),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 		SetCacheable: private,
 		//lint:ignore SA1019 clients before 2026-07-28 have roots

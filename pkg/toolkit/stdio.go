@@ -61,6 +61,7 @@ type conn struct {
 
 	mu      sync.Mutex
 	pending map[jsonrpc.ID]string // requests read and not answered: id -> method
+	sending int                   // answers on their way out
 	asked   map[jsonrpc.ID]bool   // our requests that the client has not answered
 
 	// Only Read touches these; the SDK calls it from one goroutine.
@@ -230,7 +231,7 @@ func (c *conn) noteAnswer(m jsonrpc.Message) {
 func (c *conn) idle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.pending) == 0
+	return len(c.pending) == 0 && c.sending == 0
 }
 
 // Write implements [mcp.Connection].
@@ -241,22 +242,30 @@ func (c *conn) Write(_ context.Context, m jsonrpc.Message) error {
 		c.mu.Unlock()
 		defer c.look() // once the input has ended nobody answers: Read does
 	}
-	r, isResponse := m.(*jsonrpc.Response)
-	if isResponse {
+	if r, ok := m.(*jsonrpc.Response); ok {
 		r.Error = coded(r.Error)
+		defer c.answered(r.ID)()
 	}
 	data, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
 		return fmt.Errorf("encode message: %w", err)
 	}
-	err = c.send(data)
-	if isResponse {
+	return c.send(data)
+}
+
+// answered frees an id before its answer goes out, since the client may use it again as
+// soon as it has that. The function returned ends the sending.
+func (c *conn) answered(id jsonrpc.ID) (sent func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.pending, id)
+	c.sending++
+	return func() {
 		c.mu.Lock()
-		delete(c.pending, r.ID)
+		c.sending--
 		c.mu.Unlock()
 		c.look()
 	}
-	return err
 }
 
 // coded gives a code to the errors that the SDK sends with code 0; all of those answer

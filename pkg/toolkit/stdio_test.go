@@ -159,6 +159,14 @@ func TestStdioBadFrames(t *testing.T) {
 		{"unknown method", `{"jsonrpc":"2.0","id":11,"method":"nope"}`, "11", -32601, ""},
 		{"unknown tool", `{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"name":"nope"}}`, "12", -32602, "unknown tool nope"},
 		{"call without params", `{"jsonrpc":"2.0","id":13,"method":"tools/call"}`, "13", -32600, "missing required \"params\""},
+		{"a fraction as id", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "1.5", -32600, "the id must be a string, or a whole number"},
+		{"an id beyond 2^53", `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "9007199254740993", -32600, "the id must be"},
+		{"an object as id", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, "null", -32600, "the id must be"},
+		{"null as id", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, "null", -32600, "must not have the id null"},
+		{"neither request nor response", `{"jsonrpc":"2.0","id":16}`, "16", -32600, "neither a method nor a result"},
+		{"key twice", `{"jsonrpc":"2.0","id":17,"method":"ping","method":"tools/list"}`, "17", -32600, `"method" is given twice`},
+		{"key twice in params", `{"jsonrpc":"2.0","id":18,"method":"tools/call","params":{"name":"probe","arguments":{"name":"a"},"arguments":{"name":"b"}}}`, "18", -32600, `"arguments" is given twice in params`},
+		{"a list as params", `{"jsonrpc":"2.0","id":19,"method":"tools/call","params":[]}`, "19", -32600, "params must be an object"},
 		{"other era", `{"jsonrpc":"2.0","id":14,"method":"tools/call","params":{"name":"probe","arguments":{"name":"n"},` + modern + `}}`, "14", -32600, "this session began with a request of the legacy protocol era"},
 		{"second handshake", `{"jsonrpc":"2.0","id":15,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, "15", -32600, "duplicate"},
 	}
@@ -222,6 +230,18 @@ func TestStdioIDInUse(t *testing.T) {
 	}
 	if a := got["null"]; a.Error == nil || !strings.Contains(a.Error.Message, "request id 1 is still in use") {
 		t.Errorf("got %+v", a)
+	}
+}
+
+// A client may use an id again as soon as it has the answer.
+func TestStdioIDUsedAgain(t *testing.T) {
+	s, _ := newServer(t, toolkit.Options{}, nil)
+	k := newTalk(t, s, "")
+	for i := range 500 {
+		fmt.Fprint(k.in, callLine(1, fmt.Sprintf(`{"name":"n%d"}`, i)))
+		if a := k.answer("1"); !strings.Contains(a.Result.Content[0].Text, fmt.Sprintf("n%d", i)) {
+			t.Fatalf("call %d: %+v", i, a)
+		}
 	}
 }
 

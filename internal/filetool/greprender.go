@@ -18,8 +18,8 @@ type grepResult struct {
 	Matches      []grepLine  `json:"matches,omitempty"`
 	FileCounts   []fileCount `json:"file_counts,omitempty"`
 	TotalFiles   int         `json:"total_files"`
-	TotalMatches int         `json:"total_matches"`
-	Searched     int         `json:"files_searched"`
+	TotalMatches *int        `json:"total_matches,omitempty"` // not of files_with_matches, which stops at the first
+	Searched     int         `json:"files_searched,omitempty"`
 	counts
 }
 
@@ -37,7 +37,15 @@ type fileCount struct {
 
 func (o grepOut) render(b toolkit.Budget) toolkit.Result {
 	s := &sheet{catch: o.catch, unit: "files"}
-	r := grepResult{TotalFiles: o.TotalHits, TotalMatches: o.TotalMatches, Searched: o.Files}
+	r := grepResult{TotalFiles: o.TotalHits, Searched: o.Files}
+	matches := o.TotalMatches
+	if !o.Complete {
+		// How far the search got differs from run to run; what is on the page does not.
+		r.TotalFiles, r.Searched, matches = len(o.finds), 0, o.matches()
+	}
+	if o.plan.query.Mode != search.Files {
+		r.TotalMatches = &matches
+	}
 	switch o.plan.query.Mode {
 	case search.Content:
 		s.unit = "lines"
@@ -113,16 +121,30 @@ func (o grepOut) line(name string, l search.Line, text string) string {
 	return fmt.Sprintf("%s%s%d%s%s", name, sep, l.Number, sep, text)
 }
 
-// totals is the total line of count.
+// matches returns how many matching lines the page has.
+func (o grepOut) matches() (n int) {
+	for _, f := range o.finds {
+		if o.plan.query.Mode != search.Content {
+			n += f.Count
+		}
+		for _, l := range f.Lines {
+			if l.Match {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// totals is the total line of count; where the search ended with the page, that of the page.
 func (o grepOut) totals() []string {
-	if o.plan.query.Mode != search.Count || o.TotalHits == 0 {
+	switch {
+	case o.plan.query.Mode != search.Count || o.TotalHits == 0:
 		return nil
+	case !o.Complete:
+		return []string{fmt.Sprintf("this page: %s in %s", plural(o.matches(), "matching line"), plural(len(o.finds), "file"))}
 	}
-	least := ""
-	if !o.Complete {
-		least = "at least "
-	}
-	return []string{fmt.Sprintf("total: %s%s in %s", least, plural(o.TotalMatches, "matching line"), plural(o.TotalHits, "file"))}
+	return []string{fmt.Sprintf("total: %s in %s", plural(o.TotalMatches, "matching line"), plural(o.TotalHits, "file"))}
 }
 
 // none says that nothing was found, and how much was searched for it.

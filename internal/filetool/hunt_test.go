@@ -294,7 +294,7 @@ func TestStructuredIsDeclared(t *testing.T) {
 	}{
 		{"Glob", args{"pattern": "*.go"}, map[string]any{"filenames": []any{"a.go", "sub/c.go"}, "total_files": 2.0, "exact": true}},
 		{"Glob", args{"pattern": "*.none"}, map[string]any{"filenames": []any{}, "total_files": 0.0}},
-		{"Grep", args{"pattern": "hit", "head_limit": 1, "nonsense": 1}, map[string]any{"filenames": []any{".env"}, "truncated": true, "next_offset": 1.0, "exact": false}},
+		{"Grep", args{"pattern": "hit", "head_limit": 1, "nonsense": 1}, map[string]any{"filenames": []any{".env"}, "truncated": true, "next_offset": 1.0, "exact": false, "total_matches": nil, "total_files": 1.0}},
 		{
 			"Grep",
 			args{"pattern": "hit", "path": "sub", "output_mode": "content"},
@@ -305,18 +305,42 @@ func TestStructuredIsDeclared(t *testing.T) {
 	} {
 		text, res := d.call(t, c.tool, c.args)
 		got := structured(t, res)
-		for key, v := range got {
+		for key := range got {
 			if _, ok := declared[c.tool][key]; !ok {
 				t.Errorf("%s: %s is not declared", c.tool, key)
 			}
-			if want, ok := c.want[key]; ok && !cmp.Equal(want, v) {
-				t.Errorf("%s %v: %s is %v, want %v", c.tool, c.args, key, v, want)
+		}
+		for key, want := range c.want {
+			if !cmp.Equal(want, got[key]) {
+				t.Errorf("%s %v: %s is %v, want %v", c.tool, c.args, key, got[key], want)
 			}
 		}
 		notes, _ := got["notes"].([]any)
 		for _, n := range notes {
 			if !strings.Contains(text, "["+n.(string)+"]") {
 				t.Errorf("%s: the text lacks %q", c.tool, n)
+			}
+		}
+	}
+}
+
+// TestAgainIsTheSame: a page is the same each time, though the workers get to differ in
+// how far they look beyond it.
+func TestAgainIsTheSame(t *testing.T) {
+	tree := map[string]string{}
+	for i := range 400 {
+		tree[fmt.Sprintf("d%d/f%d.txt", i%20, i)] = strings.Repeat("hit\n", 1+i%3)
+	}
+	d := newDesk(t, tree)
+	for _, a := range []args{
+		{"pattern": "hit", "output_mode": "count", "head_limit": 3},
+		{"pattern": "hit", "output_mode": "content", "head_limit": 3, "offset": 100},
+		{"pattern": "hit", "head_limit": 3, "offset": 7},
+	} {
+		first, res := d.call(t, "Grep", a)
+		for range 30 {
+			if text, again := d.call(t, "Grep", a); text != first || !cmp.Equal(res.StructuredContent, again.StructuredContent) {
+				t.Fatalf("%v: first %q, then %q", a, first, text)
 			}
 		}
 	}

@@ -87,7 +87,7 @@ func (q *queue) next(r *report) *task {
 }
 
 func (q *queue) settle(r *report) {
-	q.skipped.merge(&r.skipped)
+	q.skipped.Add(r.skipped)
 	q.page.partial = q.page.partial || r.partial
 	q.files.Add(int64(r.files))
 	for _, c := range r.chunks {

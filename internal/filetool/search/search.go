@@ -40,8 +40,7 @@ type Options struct {
 	Limit  int  // results to return, 0 for all
 	Newest bool // newest first, then by path, instead of by path
 
-	IncludeIgnored bool   // search also what ignore files hide
-	Excludes       []byte // rules in the form of a .gitignore that come after all others
+	IncludeIgnored bool // search also what ignore files hide
 
 	// Visible reports whether a path, relative to the start, may be shown. It is called
 	// from several goroutines at once. What it hides is counted as denied; nil hides

@@ -1,8 +1,6 @@
 package search
 
-import (
-	"slices"
-)
+import "slices"
 
 // maxNames is how many unreadable entries are named.
 const maxNames = 5
@@ -26,7 +24,8 @@ func (s *Skipped) other(k Kind) {
 	}
 }
 
-func (s *Skipped) merge(o *Skipped) {
+// Add adds the counts of another search.
+func (s *Skipped) Add(o Skipped) {
 	s.Ignored += o.Ignored
 	s.Binary += o.Binary
 	s.TooLarge += o.TooLarge
@@ -38,11 +37,3 @@ func (s *Skipped) merge(o *Skipped) {
 	}
 	s.Unreadable += o.Unreadable - len(o.Names)
 }
-
-// Any reports whether anything was skipped.
-func (s *Skipped) Any() bool {
-	return s.Ignored+s.Binary+s.TooLarge+s.Unreadable+s.Special+s.Denied+s.Links > 0
-}
-
-// Add adds the counts of another search.
-func (s *Skipped) Add(o Skipped) { s.merge(&o) }

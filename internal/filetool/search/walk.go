@@ -8,8 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/toolhost/toolhost/internal/filetool/search/gitignore"
 )
 
 // A visitor is what a search does with what the walker meets. Paths are relative to the
@@ -66,7 +64,6 @@ func (j job) run(ctx context.Context) (*Result, error) {
 	first := &task{at: w.top, name: "."}
 	if !j.opts.IncludeIgnored {
 		first.rules, w.prefix = above(f, j.start)
-		first.rules = first.rules.Global(gitignore.Parse(j.opts.Excludes))
 	}
 	first.path = w.prefix
 	w.settle(&report{tasks: []*task{first}})

@@ -55,10 +55,11 @@ func NewGrep(q GrepQuery) (*Grep, error) {
 }
 
 // Run searches the files below s. A result, for Offset and Limit, is a line in Content
-// mode and a file in the others. Unless Options.Newest is set, the search ends when the
-// page is full; then Result.Complete is false.
+// mode and a file in the others. In Files and Content mode, unless Options.Newest is set,
+// the search ends when the page is full; then Result.Complete is false. In Count mode the
+// totals are the point: it runs to its end.
 func (g *Grep) Run(ctx context.Context, s Start) (*Result, error) {
-	return job{start: s, opts: g.query.Options, visitor: g, early: true, heavy: true}.run(ctx)
+	return job{start: s, opts: g.query.Options, visitor: g, early: g.query.Mode != Count, heavy: true}.run(ctx)
 }
 
 // RunFile searches one open file, whatever the query's globs and types. Hits have the path

@@ -8,9 +8,10 @@ import (
 
 // A chunk is hits that no other hit comes between in path order.
 type chunk struct {
-	key  string // path of the first hit; a directory's ends in a slash
-	hits []Hit
-	rest int // hits behind these that no page can show, only counted
+	key     string // path of the first hit; a directory's ends in a slash
+	hits    []Hit
+	rest    int // hits behind these that no page can show, only counted
+	matches int // in the rest
 }
 
 // A page keeps of all hits those that may be on the page asked for. It is not safe for
@@ -54,6 +55,7 @@ func (p *page) add(c chunk) {
 	p.hits += len(c.hits) + c.rest
 	p.results += weight + c.rest
 	p.weight += weight
+	p.matches += c.matches
 	for i := range c.hits {
 		p.matches += c.hits[i].Count
 	}

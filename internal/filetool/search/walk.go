@@ -221,6 +221,7 @@ func (k *worker) files(f *folder, path string, run []dirent) {
 		switch {
 		case ok && full:
 			c.rest++
+			c.matches += h.Count
 		case ok:
 			c.hits = append(c.hits, h)
 			weight += max(1, len(h.Lines))

@@ -171,6 +171,21 @@ func TestEarlyStop(t *testing.T) {
 	}
 }
 
+// TestCountTotals holds that a page of counts does not cost the totals their exactness.
+func TestCountTotals(t *testing.T) {
+	s := open(t, wide(t))
+	for _, newest := range []bool{false, true} {
+		full := grep(t, s, search.GrepQuery{Pattern: "hit", Mode: search.Count})
+		r := grep(t, s, search.GrepQuery{Pattern: "hit", Mode: search.Count, Options: search.Options{Limit: 3, Offset: 2, Newest: newest}})
+		equal(t, "files", full.TotalHits, r.TotalHits)
+		equal(t, "matches", full.TotalMatches, r.TotalMatches)
+		equal(t, "page", 3, len(r.Hits))
+		if !r.Complete || !r.Truncated {
+			t.Errorf("newest %v: complete %v, truncated %v", newest, r.Complete, r.Truncated)
+		}
+	}
+}
+
 func TestTime(t *testing.T) {
 	s := open(t, goSource(t))
 	g, err := search.NewGrep(search.GrepQuery{Pattern: `(\w+)+x`, Options: search.Options{Timeout: 50 * time.Millisecond}})

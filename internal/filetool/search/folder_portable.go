@@ -15,12 +15,20 @@ import (
 type folder struct{ root *os.Root }
 
 func openStart(s Start) (*folder, error) {
-	if s.OSRoot != nil {
-		root, err := s.OSRoot()
-		return &folder{root}, err
+	reopen := s.OSRoot
+	if reopen == nil {
+		reopen = func() (*os.Root, error) { return os.OpenRoot(s.Dir.Name()) }
 	}
-	root, err := os.OpenRoot(s.Dir.Name())
-	return &folder{root}, err
+	root, err := reopen()
+	if err != nil {
+		return nil, err
+	}
+	// Opening takes the right to read; this takes the right to enter.
+	if _, err := root.Lstat("."); err != nil {
+		root.Close()
+		return nil, err
+	}
+	return &folder{root}, nil
 }
 
 func (f *folder) close() { f.root.Close() }
@@ -37,9 +45,13 @@ func (f *folder) child(name string) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if got, err := sub.Stat("."); err != nil || !os.SameFile(seen, got) {
+	got, err := sub.Stat(".")
+	if err == nil && !os.SameFile(seen, got) {
+		err = errVanished
+	}
+	if err != nil {
 		sub.Close()
-		return nil, errVanished
+		return nil, err
 	}
 	return &folder{sub}, nil
 }

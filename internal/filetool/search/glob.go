@@ -41,12 +41,12 @@ func (g *Glob) descend(rel string) bool       { return g.pattern.descend(rel) }
 func (g *Glob) wants(rel string, k Kind) bool { return g.pattern.match(rel, k) }
 func (g *Glob) takes(k Kind) bool             { return k == File || k == Dir }
 
-func (g *Glob) visit(_ *worker, f *folder, e dirent, rel string) (Hit, bool) {
+func (g *Glob) visit(k *worker, f *folder, e dirent, rel string) (Hit, bool) {
 	h := Hit{Path: rel, Kind: e.kind}
 	if !g.opts.Newest {
 		return h, true
 	}
-	i, err := f.stat(e.name)
+	i, ok := k.stat(f, e, rel)
 	h.ModTime = i.modTime
-	return h, err == nil && i.kind == e.kind
+	return h, ok
 }

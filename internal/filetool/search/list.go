@@ -37,7 +37,7 @@ func (l *List) descend(rel string) bool { return strings.Count(rel, "/")+1 < l.d
 func (l *List) wants(string, Kind) bool { return true }
 func (l *List) takes(Kind) bool         { return true }
 
-func (l *List) visit(_ *worker, f *folder, e dirent, rel string) (Hit, bool) {
+func (l *List) visit(k *worker, f *folder, e dirent, rel string) (Hit, bool) {
 	h := Hit{Path: rel, Kind: e.kind}
 	if e.kind == Link {
 		h.Target, _ = f.readlink(e.name)
@@ -45,7 +45,7 @@ func (l *List) visit(_ *worker, f *folder, e dirent, rel string) (Hit, bool) {
 	if !l.details {
 		return h, true
 	}
-	i, err := f.stat(e.name)
+	i, ok := k.stat(f, e, rel)
 	h.Size, h.ModTime = i.size, i.modTime
-	return h, err == nil
+	return h, ok
 }

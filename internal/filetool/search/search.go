@@ -133,6 +133,18 @@ func (e *QueryError) Error() string {
 // Visible returns the same: it holds nothing but the caller's own words.
 func (e *QueryError) Visible() string { return e.Error() }
 
+// An entryError says that the start may be read but not entered, which nothing but a list
+// of bare names could be made of.
+type entryError struct{ err error }
+
+func (e *entryError) Error() string { return "enter the directory of the search: " + e.err.Error() }
+func (e *entryError) Unwrap() error { return e.err }
+
+// Visible names no path: the caller knows where it started.
+func (e *entryError) Visible() string {
+	return "permission denied: this server may not enter the directory"
+}
+
 func queryError(hint, format string, args ...any) error {
 	return &QueryError{Text: fmt.Sprintf(format, args...), Hint: hint}
 }

@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 const childRole = "SEARCH_TEST_ROLE"
 
 // children are what the test binary does when it runs as another user.
-var children = map[string]func() int{"unreadable": unreadableChild}
+var children = map[string]func() int{"unreadable": unreadableChild, "unentered": unenteredChild}
 
 // unreadableChild searches the working directory and prints what was found and skipped.
 func unreadableChild() int {
@@ -45,6 +46,44 @@ func unreadableChild() int {
 		return 1
 	}
 	fmt.Println(paths(r), "|", r.Skipped.Unreadable, r.Skipped.Names, r.Complete)
+	return 0
+}
+
+// unenteredChild looks for names, and for what takes more than a name, in the working
+// directory and in b below it.
+func unenteredChild() int {
+	top, err := os.Open(".")
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	b, err := os.Open("b")
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	newest := search.Options{Newest: true}
+	globs, _ := search.NewGlob(search.GlobQuery{Pattern: "*.txt", Options: newest})
+	plain, _ := search.NewGlob(search.GlobQuery{Pattern: "*.txt"})
+	list := search.NewList(search.ListQuery{Depth: 2, Details: true})
+	for _, s := range []struct {
+		name   string
+		search interface {
+			Run(context.Context, search.Start) (*search.Result, error)
+		}
+		start *os.File
+	}{{"glob", globs, top}, {"glob by name", plain, top}, {"list", list, top}, {"start", list, b}} {
+		r, err := s.search.Run(background, search.Start{Dir: s.start})
+		var v interface{ Visible() string }
+		switch {
+		case errors.As(err, &v):
+			fmt.Println(s.name+":", v.Visible())
+		case err != nil:
+			fmt.Println(s.name+": hidden:", err)
+		default:
+			fmt.Println(s.name+":", paths(r), "|", r.Skipped.Unreadable, r.Skipped.Names)
+		}
+	}
 	return 0
 }
 

@@ -2,6 +2,8 @@ package search
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"runtime"
 	"slices"
 	"strings"
@@ -54,6 +56,9 @@ type walk struct {
 // run walks the tree. The error is that of the context, or of opening the start again.
 func (j job) run(ctx context.Context) (*Result, error) {
 	f, err := openStart(j.start)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, &entryError{err}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -189,6 +194,16 @@ func (k *worker) failed(path string, err error) {
 	if !gone(err) {
 		k.report.skipped.unreadable(k.rel(strings.TrimSuffix(path, "/")))
 	}
+}
+
+// stat returns what is known of a listed entry. One that is now of another kind is gone;
+// one in a directory that may be read but not entered is unreadable.
+func (k *worker) stat(f *folder, e dirent, rel string) (i info, ok bool) {
+	i, err := f.stat(e.name)
+	if err != nil && !gone(err) {
+		k.report.skipped.unreadable(rel)
+	}
+	return i, err == nil && i.kind == e.kind
 }
 
 // rel returns path as the visitor and the caller see it.

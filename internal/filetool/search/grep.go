@@ -121,7 +121,7 @@ func (g *Grep) search(k *worker, r io.Reader, h Hit) (Hit, bool) {
 // matcherOf returns the worker's own matcher.
 func (k *worker) matcherOf(g *Grep) matcher {
 	if k.matcher == nil {
-		k.matcher = g.compiled.matcher()
+		k.matcher = g.compiled.matcher(k.scan.stopped)
 	}
 	return k.matcher
 }

@@ -1,153 +1,127 @@
 package search
 
 import (
-	"bytes"
-	"regexp/syntax"
+	"math"
+	"slices"
 	"strings"
 )
 
-// A literal is text that every match contains, so that lines without it need no regular
-// expression. The zero literal is none.
+// A literal is a text to look for. The zero literal stands everywhere.
 type literal struct {
-	text []byte // in lower case with fold
-	fold bool   // ASCII letters match in either case
-	rare int    // with fold, the index in text to look for first
+	text  string
+	fold  bool // text is in lower case and stands for every case of its ASCII letters
+	loose bool // it also stands where the part of the pattern that it is for does not match
 }
 
-// minLiteral is the length from which a literal saves more than it costs.
-const minLiteral = 3
+func (l literal) hasLetter() bool {
+	return strings.ContainsFunc(l.text, func(r rune) bool { return r < 0x80 && isLetter(byte(r)) })
+}
 
-// required finds the longest literal of a simplified pattern. It is pure if the pattern is
-// nothing else.
-func required(re *syntax.Regexp) (lit literal, pure bool) {
-	text, fold := longest(re)
-	whole := re.Op == syntax.OpLiteral && len(text) == len(string(re.Rune))
-	if text == "" || len(text) < minLiteral && !whole {
-		return literal{}, false
-	}
-	lit = literal{text: []byte(text), fold: fold}
+func isLetter(c byte) bool { return 'a' <= toLower(c) && toLower(c) <= 'z' }
+
+// followed returns l with m behind it. Where only one folds, the whole does, which is
+// loose.
+func (l literal) followed(m literal) literal {
+	fold := l.fold || m.fold
+	mixed := l.fold != m.fold && (!l.fold && l.hasLetter() || !m.fold && m.hasLetter())
+	text := l.text + m.text
 	if fold {
-		lit.rare = rarest(text)
+		text = string(lowered(text))
 	}
-	return lit, whole
+	return literal{text: text, fold: fold, loose: l.loose || m.loose || mixed}
 }
 
-func longest(re *syntax.Regexp) (text string, fold bool) {
-	switch re.Op {
-	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase == 0 {
-			return string(re.Rune), false
-		}
-		return foldable(re.Rune), true
-	case syntax.OpCapture, syntax.OpPlus:
-		return longest(re.Sub[0])
-	case syntax.OpRepeat:
-		if re.Min > 0 {
-			return longest(re.Sub[0])
-		}
-	case syntax.OpConcat:
-		for _, sub := range re.Sub {
-			if t, f := longest(sub); len(t) > len(text) {
-				text, fold = t, f
-			}
-		}
+func lowered(s string) []byte {
+	b := []byte(s)
+	for i, c := range b {
+		b[i] = toLower(c)
 	}
-	return text, fold
+	return b
 }
 
-// foldable returns the longest part whose letters have no case outside ASCII: K has the
-// Kelvin sign, S the long s.
-func foldable(runes []rune) string {
-	best := ""
-	parts := strings.FieldsFunc(string(runes), func(r rune) bool { return r >= 0x80 || strings.ContainsRune("kKsS", r) })
-	for _, p := range parts {
-		if len(p) > len(best) {
-			best = p
-		}
+// within reports whether l stands wherever m does.
+func (l literal) within(m literal) bool {
+	switch {
+	case l.fold:
+		return strings.Contains(string(lowered(m.text)), l.text)
+	case m.fold:
+		return !l.hasLetter() && strings.Contains(m.text, l.text)
 	}
-	return strings.ToLower(best)
+	return strings.Contains(m.text, l.text)
 }
 
-// common lists letters of source text, the commonest first.
-const common = " etaoinrsldcumpfg_.(),hbyvwx=0123456789jqz"
-
-// rarest returns the index of the byte that is worth looking for first.
-func rarest(text string) int {
-	best, at := -1, 0
-	for i := range len(text) {
-		rank := strings.IndexByte(common, text[i])
-		if rank < 0 {
-			rank = len(common)
-		}
-		if rank > best {
-			best, at = rank, i
+// aim returns the index of the byte to look for first, -1 if there is none: the rarest, but
+// with fold no letter with a case of another length.
+func (l literal) aim() int {
+	best, at := 2.0, -1
+	for i := range len(l.text) {
+		c := l.text[i]
+		if share := share(c); share < best && !(l.fold && (c == 'k' || c == 's')) {
+			best, at = share, i
 		}
 	}
 	return at
 }
 
-// find returns the index of the first occurrence in b at or after pos, or -1.
-func (l *literal) find(b []byte, pos int) int {
+// common lists letters of source text, the commonest first.
+const common = " etaoinrsldcumpfg_.(),hbyvwx=0123456789jqz"
+
+// share guesses how much of all text is c.
+func share(c byte) float64 {
+	rank := strings.IndexByte(common, c)
+	if rank < 0 {
+		rank = len(common)
+	}
+	return 0.08 * math.Pow(0.9, float64(rank))
+}
+
+// What it takes to look for a literal, in nanoseconds: once a byte to read on, and once a
+// hit to match the line. With fold each hit of the rare byte is looked at.
+const (
+	costOfByte = 0.3
+	costOfLook = 20
+	costOfLine = 400
+)
+
+// cost guesses what it takes to look for l in one byte of text. Letters depend on each
+// other, so that a word is commoner than the product of their shares.
+func (l literal) cost() float64 {
+	rare := l.aim()
+	if rare < 0 {
+		return math.Inf(1)
+	}
+	product := 1.0
+	for i := range len(l.text) {
+		product *= share(l.text[i])
+	}
+	least := share(l.text[rare])
+	cost := costOfByte + costOfLine*math.Min(least, math.Sqrt(least*product))
 	if l.fold {
-		return l.findFold(b, pos)
+		cost += costOfLook * least
 	}
-	i := bytes.Index(b[pos:], l.text)
-	if i < 0 {
-		return -1
-	}
-	return pos + i
+	return cost
 }
 
-// foldWindow bounds how far one case of a letter is looked for while the other is near.
-const foldWindow = 1 << 10
+// A texts is literals, of which one stands in something.
+type texts []literal
 
-func (l *literal) findFold(b []byte, pos int) int {
-	for p := pos + l.rare; p < len(b); p += foldWindow {
-		w := b[p:min(p+foldWindow, len(b))]
-		for off := 0; off < len(w); off++ {
-			i := indexFold(w[off:], l.text[l.rare])
-			if i < 0 {
-				break
-			}
-			off += i
-			if start := p + off - l.rare; equalFold(b[start:], l.text) {
-				return start
-			}
+func (t texts) cost() float64 {
+	sum := 0.0
+	for _, l := range t {
+		sum += l.cost()
+	}
+	return sum
+}
+
+// needles returns what to look for: those that do not contain another.
+func (t texts) needles() []needle {
+	var kept []needle
+	for i, m := range t {
+		covered := slices.ContainsFunc(t[:i], func(l literal) bool { return l.within(m) }) ||
+			slices.ContainsFunc(t[i+1:], func(l literal) bool { return l.within(m) && !m.within(l) })
+		if !covered {
+			kept = append(kept, needle{[]byte(m.text), m.fold, m.aim()})
 		}
 	}
-	return -1
-}
-
-// indexFold finds c, which is in lower case, or its capital.
-func indexFold(b []byte, c byte) int {
-	i := bytes.IndexByte(b, c)
-	if c < 'a' || c > 'z' {
-		return i
-	}
-	if i >= 0 {
-		b = b[:i]
-	}
-	if j := bytes.IndexByte(b, c-'a'+'A'); j >= 0 {
-		return j
-	}
-	return i
-}
-
-func equalFold(b, lower []byte) bool {
-	if len(b) < len(lower) {
-		return false
-	}
-	for i, c := range lower {
-		if toLower(b[i]) != c {
-			return false
-		}
-	}
-	return true
-}
-
-func toLower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
+	return kept
 }

@@ -13,8 +13,9 @@ import (
 // A compiled is a pattern ready for matching. It is shared by all workers.
 type compiled struct {
 	re        *regexp.Regexp
-	lit       literal // stands in every matching line; empty if there is none
-	pure      bool    // a line with lit matches, without asking re
+	prefixed  bool     // every match begins with the same text, which re looks for first
+	needles   []needle // one of them stands in every match; nil if there are no such
+	pure      bool     // a line with a needle matches, without asking re
 	multiline bool
 	seesCR    bool // the pattern names \r
 	seesStart bool // the pattern has \A, and is multiline
@@ -54,7 +55,12 @@ func compile(q GrepQuery) (*compiled, error) {
 	if c.re, err = regexp.Compile(tree.String()); err != nil {
 		return nil, explain(q.Pattern, err)
 	}
-	c.lit, c.pure = required(tree.Simplify())
+	prefix, _ := c.re.LiteralPrefix()
+	c.prefixed = prefix != ""
+	c.needles, c.pure = required(tree.Simplify())
+	if !c.pure && len(c.needles) == 1 && c.needles[0].leftTo(prefix) {
+		c.needles = nil
+	}
 	return c, nil
 }
 

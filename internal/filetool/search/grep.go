@@ -70,8 +70,8 @@ func (g *Grep) RunFile(ctx context.Context, f *os.File, name string) (*Result, e
 		return nil, err
 	}
 	p := newPage(g.query.Options, true)
-	k := &worker{report: &report{}, w: &walk{need: p.need}}
-	k.scan.stopped = func() bool { return ctx.Err() != nil }
+	k := newWorker(&walk{need: p.need})
+	k.report, k.scan.stopped = &report{}, func() bool { return ctx.Err() != nil }
 	h, ok := g.search(k, f, Hit{Path: name, Size: fi.Size(), ModTime: fi.ModTime()})
 	if err := ctx.Err(); err != nil {
 		return nil, err

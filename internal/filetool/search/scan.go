@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/toolhost/toolhost/pkg/textfile"
@@ -11,15 +12,18 @@ import (
 
 const (
 	firstBuffer  = 128 << 10
-	maxBuffer    = 32 << 20 // longer files are searched piece by piece, in whole lines
-	maxMultiline = 8 << 20  // longer files are skipped where matches may span lines
-	readAtOnce   = 1 << 20  // between looks at whether the search goes on
+	maxBuffer    = 32 << 20  // longer files are searched piece by piece, in whole lines
+	maxLineBytes = 256 << 20 // the buffer grows so far for one line; longer ones are not searched
+	maxMultiline = 8 << 20   // longer files are skipped where matches may span lines
+	readAtOnce   = 1 << 20   // between looks at whether the search goes on
 )
 
 // A scanner searches files one after the other in a buffer of its own.
 type scanner struct {
 	stopped func() bool
 	buf     []byte
+	large   *sync.Mutex // lets one of the scanners that share it have a buffer above maxBuffer
+	holds   bool        // large
 }
 
 // A scanned is what became of a file.
@@ -37,6 +41,7 @@ var errStopped = errors.New("search stopped")
 
 // scan searches r, of which size is the expected length, 0 if unknown.
 func (s *scanner) scan(r io.Reader, size int64, c *collector) *scanned {
+	defer s.shrink()
 	out := &scanned{}
 	c.out = out
 	n, eof, err := s.fill(r, 0, size, firstBuffer)
@@ -74,31 +79,56 @@ func encoding(head []byte) textfile.Encoding {
 
 // rest reads on behind the first n bytes in the buffer and searches all of them.
 func (s *scanner) rest(r io.Reader, n int, eof bool, size int64, c *collector) {
+	limit := s.limit(c)
 	for {
 		if !eof {
 			var err error
-			if n, eof, err = s.fill(r, n, size, s.limit(c)); err != nil {
+			if n, eof, err = s.fill(r, n, size, limit); err != nil {
 				c.out.err = err
 				return
 			}
 		}
-		if !eof && c.g.query.Multiline {
-			c.out.tooLarge = true
+		end := n
+		if !eof {
+			end = bytes.LastIndexByte(s.buf[:n], '\n') + 1
+		}
+		switch {
+		case eof:
+		case c.g.query.Multiline, end == 0 && limit == maxLineBytes:
+			*c.out = scanned{tooLarge: true}
+			return
+		case end == 0: // one line longer than the buffer
+			limit *= 2
+			s.widen()
+			continue
+		}
+		if c.chunk(s.buf[:end], eof) {
 			return
 		}
-		if eof {
-			c.chunk(s.buf[:n], true)
+		if s.stopped() {
+			c.out.err = errStopped
+		}
+		if eof || c.out.err != nil {
 			return
 		}
-		end := bytes.LastIndexByte(s.buf[:n], '\n') + 1
-		if end == 0 {
-			end = n // one line longer than the buffer
-		}
-		if c.chunk(s.buf[:end], false) {
-			return
-		}
-		n = copy(s.buf, s.buf[end:n])
-		size = 0
+		n, limit, size = copy(s.buf, s.buf[end:n]), s.limit(c), 0
+	}
+}
+
+// widen makes sure that buffers above maxBuffer, which take much memory, are had one at a
+// time.
+func (s *scanner) widen() {
+	if !s.holds {
+		s.large.Lock()
+		s.holds = true
+	}
+}
+
+// shrink gives up such a buffer.
+func (s *scanner) shrink() {
+	if s.holds {
+		s.buf, s.holds = nil, false
+		s.large.Unlock()
 	}
 }
 

@@ -199,15 +199,58 @@ func TestLargeFile(t *testing.T) {
 	}
 }
 
+// TestLongLine holds that a line that needs more than the usual buffer is one line.
 func TestLongLine(t *testing.T) {
-	dir := build(t, files{"l.txt": "x\n" + strings.Repeat("abcdefghij", 5<<20) + "hit" + strings.Repeat("z", 1000)})
-	r := grep(t, open(t, dir), search.GrepQuery{Pattern: "hit", Mode: search.Content})
-	if len(r.Hits) != 1 || len(r.Hits[0].Lines) != 1 {
-		t.Fatalf("hits %v", paths(r))
+	long := strings.Repeat("abcdefghij", 5<<20)
+	dir := build(t, files{"l.txt": "x\nhit" + long + "hit" + strings.Repeat("z", 1000) + "\nhit\n"})
+	abc := long[:100]
+	cases := []struct{ name, pattern, want string }{
+		{"twice in a line", "hit", "2:hit" + long[:397] + " [+52429406 bytes]|3:hit"},
+		{"behind the seam", "hitz", "2:[+52428703 bytes] " + abc + "hit" + strings.Repeat("z", 297) + " [+703 bytes]|"},
+		{"anchor at the end", "hitz{1000}$", "2:[+52428703 bytes] " + abc + "hit" + strings.Repeat("z", 297) + " [+703 bytes]|"},
+		{"anchor at the beginning", "^[a-g]", ""},
 	}
-	l := r.Hits[0].Lines[0]
-	if l.Number != 2 || !strings.Contains(l.Text, "jhitz") || len(l.Text) > 500 {
-		t.Errorf("line %d, %d bytes", l.Number, len(l.Text))
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := grep(t, open(t, dir), search.GrepQuery{Pattern: c.pattern, Mode: search.Content})
+			var got []string
+			for _, h := range r.Hits {
+				for _, l := range h.Lines {
+					got = append(got, fmt.Sprintf("%d:%s", l.Number, l.Text))
+				}
+			}
+			equal(t, "lines", strings.TrimSuffix(c.want, "|"), strings.Join(got, "|"))
+		})
+	}
+}
+
+// TestTooLongLine holds that nothing is shown of a file with a line that is not searched.
+func TestTooLongLine(t *testing.T) {
+	dir := build(t, files{"a.txt": "hit\n", "l.txt": "hit\n" + strings.Repeat("abcdefgh", 32<<20) + "z\nhit\n"})
+	r := grep(t, open(t, dir), search.GrepQuery{Pattern: "hit", Mode: search.Content})
+	equal(t, "hits", []string{"a.txt:1:hit"}, lines(r, search.Content))
+	equal(t, "skipped", search.Skipped{TooLarge: 1}, r.Skipped)
+}
+
+// TestLongLineMemory holds that a worker gives up the buffer that one line needed.
+func TestLongLineMemory(t *testing.T) {
+	dir := build(t, files{"a.txt": strings.Repeat("abcdefgh", 12<<20), "b/c.txt": "hit\n"})
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before, after := heap(), uint64(0)
+	visible := func(rel string, _ bool) bool {
+		if rel == "b/c.txt" { // a.txt comes before it
+			after = heap()
+		}
+		return true
+	}
+	grep(t, open(t, dir), search.GrepQuery{Pattern: "hit", Options: search.Options{Workers: 1, Visible: visible}})
+	if after == 0 || after > before+32<<20 {
+		t.Errorf("heap %d MB before, %d MB afterwards", before>>20, after>>20)
 	}
 }
 

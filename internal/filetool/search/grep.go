@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 )
 
 // A Mode says what a search for content returns of a file.
@@ -70,8 +71,9 @@ func (g *Grep) RunFile(ctx context.Context, f *os.File, name string) (*Result, e
 		return nil, err
 	}
 	p := newPage(g.query.Options, true)
+	end := newWatch(ctx, g.query.Options)
 	k := newWorker(&walk{need: p.need})
-	k.report, k.scan.stopped = &report{}, func() bool { return ctx.Err() != nil }
+	k.report, k.scan.stopped = &report{}, end.stopped
 	h, ok := g.search(k, f, Hit{Path: name, Size: fi.Size(), ModTime: fi.ModTime()})
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -79,9 +81,34 @@ func (g *Grep) RunFile(ctx context.Context, f *os.File, name string) (*Result, e
 	if ok {
 		p.add(chunk{key: name, hits: []Hit{h}})
 	}
-	r := &Result{Files: 1, Results: p.results, TotalHits: p.hits, TotalMatches: p.matches, Complete: !k.report.partial, Skipped: k.report.skipped}
+	r := &Result{Files: 1, Results: p.results, TotalHits: p.hits, TotalMatches: p.matches, Skipped: k.report.skipped}
+	r.Complete, r.TimedOut = !k.report.partial, end.late
 	r.Hits, r.Truncated = p.cut()
 	return r, nil
+}
+
+// A watch says when a search that no walk looks after is to stop, and reports progress
+// while it is asked.
+type watch struct {
+	ctx       context.Context
+	progress  func(files int)
+	end, tick time.Time
+	late      bool // the end has passed
+}
+
+func newWatch(ctx context.Context, o Options) *watch {
+	now := time.Now()
+	return &watch{ctx: ctx, progress: o.Progress, end: now.Add(o.timeout()), tick: now.Add(time.Second)}
+}
+
+func (w *watch) stopped() bool {
+	now := time.Now()
+	if w.progress != nil && now.After(w.tick) {
+		w.tick = now.Add(time.Second)
+		w.progress(1)
+	}
+	w.late = w.late || now.After(w.end)
+	return w.late || w.ctx.Err() != nil
 }
 
 func (g *Grep) descend(rel string) bool       { return g.filter.descend(rel) }

@@ -57,6 +57,13 @@ type Options struct {
 // DefaultTimeout is how long a search runs when Options.Timeout is 0.
 const DefaultTimeout = 20 * time.Second
 
+func (o Options) timeout() time.Duration {
+	if o.Timeout <= 0 {
+		return DefaultTimeout
+	}
+	return o.Timeout
+}
+
 // A Kind is what a directory entry is.
 type Kind uint8
 

@@ -101,11 +101,7 @@ func (w *walk) work() <-chan struct{} {
 
 // wait waits for the workers, or for the end of time.
 func (w *walk) wait(ctx context.Context, done <-chan struct{}) {
-	timeout := w.opts.Timeout
-	if timeout <= 0 {
-		timeout = DefaultTimeout
-	}
-	end := time.NewTimer(timeout)
+	end := time.NewTimer(w.opts.timeout())
 	defer end.Stop()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

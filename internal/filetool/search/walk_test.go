@@ -207,6 +207,67 @@ func TestTime(t *testing.T) {
 	}
 }
 
+// TestTimeInFile holds that a search in one file stops as one in a tree does.
+func TestTimeInFile(t *testing.T) {
+	row := "a line of some source text, in which nothing is to be found"
+	cases := []struct {
+		name, text string
+		query      search.GrepQuery
+		found      int
+	}{
+		{"lines", "A12\n" + strings.Repeat(row+"\n", 1<<20), search.GrepQuery{Pattern: `[A-Z](\w|\d)+\d`}, 1},
+		{"lines with a literal", "A12\n" + strings.Repeat(row+strings.Repeat("a", 200)+"\n", 1<<18), search.GrepQuery{Pattern: `(\w|\d)+12|(\w|a)+b`}, 1},
+		{"one line", strings.Repeat(row, 1<<20), search.GrepQuery{Pattern: `[A-Z](\w|\d)+\d`}, 0},
+		{"many lines in one match", strings.Repeat(row, 1<<17), search.GrepQuery{Pattern: `[A-Z](\w|\d)+\d`, Multiline: true}, 0},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			f, err := os.Open(filepath.Join(build(t, files{"f": c.text}), "f"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			c.query.Mode, c.query.Timeout = search.Count, 150*time.Millisecond
+			g, err := search.NewGrep(c.query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			r, err := g.RunFile(background, f, "f")
+			if err != nil || !r.TimedOut || r.Complete || r.TotalMatches != c.found {
+				t.Errorf("error %v, result %+v", err, r)
+			}
+			if d := time.Since(began); d > time.Second {
+				t.Errorf("took %v", d)
+			}
+			f.Seek(0, 0)
+			ctx, cancel := context.WithTimeout(background, 20*time.Millisecond)
+			defer cancel()
+			if _, err := g.RunFile(ctx, f, "f"); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("cancelled: %v", err)
+			}
+		})
+	}
+}
+
+func TestProgressInFile(t *testing.T) {
+	f, err := os.Open(filepath.Join(build(t, files{"f": strings.Repeat("a line of some text, all of it in lower case\n", 3<<20)}), "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var seen []int
+	opts := search.Options{Timeout: 1500 * time.Millisecond, Progress: func(files int) { seen = append(seen, files) }}
+	g, err := search.NewGrep(search.GrepQuery{Pattern: `[A-Z](\w|\d)+\d`, Options: opts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.RunFile(background, f, "f"); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "progress", []int{1}, seen)
+}
+
 func BenchmarkWalk(b *testing.B) {
 	s := open(b, goSource(b))
 	for b.Loop() {

@@ -2,9 +2,9 @@ package house_test
 
 import (
 	"fmt"
-	"path"
 	"go/ast"
 	"go/token"
+	"path"
 	"regexp"
 	"slices"
 	"strings"

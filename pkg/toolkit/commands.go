@@ -118,7 +118,11 @@ func (r *run) document(word string) (json.RawMessage, error) {
 
 func printText(w io.Writer, res *mcp.CallToolResult) error {
 	for _, c := range res.Content {
-		if _, err := fmt.Fprintln(w, describe(c)); err != nil {
+		text := describe(c)
+		if isTerminal(w) {
+			text = terminal(text)
+		}
+		if _, err := fmt.Fprintln(w, text); err != nil {
 			return fmt.Errorf("print result: %w", err)
 		}
 	}
@@ -166,9 +170,6 @@ func (s *Server) List(ctx context.Context) ([]*mcp.Tool, error) {
 
 // tools is the command that prints the tool list.
 func (r *run) tools(c *cli.Context) error {
-	if c.Args().Present() {
-		return usagef("tools takes no arguments, got %q", c.Args().First())
-	}
 	s, err := r.server(c)
 	if err != nil {
 		return err

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/toolhost/toolhost/pkg/fsroot"
 )
 
 // A fileType is the names that files of a type have, as patterns of package path.
@@ -33,19 +35,11 @@ func typeNamed(name string) (fileType, error) {
 	if t, ok := fileTypes[key]; ok {
 		return strings.Fields(t), nil
 	}
-	return nil, queryError(`glob selects by name, such as glob="*.`+key+`"`, "unknown file type %q; similar: %s", name, strings.Join(similarTypes(key), ", "))
-}
-
-// similarTypes returns the names nearest to key.
-func similarTypes(key string) []string {
-	names := slices.Collect(mapKeys(fileTypes, typeAliases))
-	slices.SortFunc(names, func(a, b string) int {
-		if d := editDistance(key, a) - editDistance(key, b); d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
-	return names[:5]
+	similar := ""
+	if near := fsroot.Nearest(slices.Collect(mapKeys(fileTypes, typeAliases)), key); near != nil {
+		similar = "; similar: " + strings.Join(near, ", ")
+	}
+	return nil, queryError(`glob selects by name, such as glob="*.`+key+`"`, "unknown file type %q%s", name, similar)
 }
 
 func mapKeys(maps ...map[string]string) func(func(string) bool) {
@@ -58,27 +52,6 @@ func mapKeys(maps ...map[string]string) func(func(string) bool) {
 			}
 		}
 	}
-}
-
-// editDistance is the number of letters to insert, remove or replace.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // typeAliases are other names of types, mostly their extensions.

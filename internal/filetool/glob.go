@@ -12,43 +12,6 @@ import (
 	"github.com/toolhost/toolhost/pkg/toolkit"
 )
 
-// How many results the tools give where no limit is, and at most.
-const (
-	globLimit = 100
-	grepLimit = 250
-	listLimit = 500
-	mostFinds = 10_000
-)
-
-var searchHints = toolkit.Hints{ReadOnly: true, NonDestructive: true, Idempotent: true, ClosedWorld: true}
-
-// Parameters that the searching tools share.
-var (
-	pathParam = toolkit.Param{
-		Name: "path", Type: toolkit.String, Example: `"src"`, Description: "Directory; default all roots.",
-		Aliases: []string{"dir_path", "directory", "dir", "relative_path", "file_path", "dirPath", "target_directory", "root"},
-	}
-	offsetParam = toolkit.Param{
-		Name: "offset", Type: toolkit.Integer, Example: "100", Description: "Results to skip.",
-		Aliases: []string{"skip"},
-	}
-	sortParam = toolkit.Param{
-		Name: "sort", Type: toolkit.String, Enum: []string{"path", "mtime"}, Example: `"mtime"`, Description: "mtime: newest first.",
-		Aliases: []string{"sort_by", "sortBy", "order"},
-	}
-	ignoredParam = toolkit.Param{
-		Name: "include_ignored", Type: toolkit.Boolean, Example: "true", Description: "Include ignored files.",
-		Aliases: []string{"no_ignore", "includeIgnored", "noIgnore"},
-	}
-)
-
-func headLimit(text string) toolkit.Param {
-	return toolkit.Param{
-		Name: "head_limit", Type: toolkit.Integer, Example: "100", Description: text,
-		Aliases: []string{"limit", "max_results", "maxResults", "max_count", "headLimit"},
-	}
-}
-
 var globDefinition = toolkit.Definition{
 	Name:  "Glob",
 	Title: "Find files by name",
@@ -64,7 +27,7 @@ var globDefinition = toolkit.Definition{
 	Output: json.RawMessage(`{"type":"object","properties":{
 		"filenames":{"type":"array","description":"paths","items":{"type":"string"}},
 		"total_files":{"type":"integer","description":"in all"},` + countsSchema),
-	Hints: searchHints,
+	Hints: readOnly,
 }
 
 // addGlob registers Glob.
@@ -79,26 +42,8 @@ type globIn struct {
 	searchIn
 }
 
-// A searchIn is the arguments that the searching tools share.
-type searchIn struct {
-	Path           string `json:"path"`
-	HeadLimit      *int64 `json:"head_limit"`
-	Offset         int64  `json:"offset"`
-	Sort           string `json:"sort"`
-	IncludeIgnored bool   `json:"include_ignored"`
-}
-
-func (in searchIn) options(usual int) search.Options {
-	return search.Options{
-		Offset:         int(min(max(in.Offset, 0), 1<<30)),
-		Limit:          limitOf(in.HeadLimit, usual, mostFinds),
-		Newest:         in.Sort == "mtime",
-		IncludeIgnored: in.IncludeIgnored,
-	}
-}
-
 type globPlan struct {
-	*hunt
+	*target
 	query search.GlobQuery
 	asked string // the pattern as it was given
 }
@@ -111,15 +56,15 @@ func (r roots) planGlob(ctx context.Context, call *toolkit.Call, in globIn) (*gl
 	if _, err := search.NewGlob(p.query); err != nil {
 		return nil, approval.Action{}, err
 	}
-	h, err := r.hunt(ctx, call, in.Path)
+	t, err := r.target(ctx, call, in.Path)
 	if err != nil {
 		return nil, approval.Action{}, err
 	}
-	if err := h.directories("Glob"); err != nil {
+	if err := t.directories("Glob"); err != nil {
 		return nil, approval.Action{}, err
 	}
-	p.hunt = h
-	return p, h.action(approval.List, "find "+toolkit.Inline(in.Pattern)), nil
+	p.target = t
+	return p, t.action(approval.List, "find "+toolkit.Inline(in.Pattern)), nil
 }
 
 // splitAbsolute splits an absolute pattern behind the last directory that it names in full.
@@ -142,20 +87,20 @@ func runGlob(ctx context.Context, p *globPlan, g approval.Grant, report toolkit.
 	p.query.Progress = counting(report)
 	c, err := p.find(ctx, p.query, g)
 	if err != nil || c.TotalHits > 0 {
-		return globOut{catch: c, pattern: p.asked}, err
+		return globOut{page: c, pattern: p.asked}, err
 	}
-	return globOut{catch: c, pattern: p.asked, dir: p.directory(ctx, g)}, nil
+	return globOut{page: c, pattern: p.asked, dir: p.directory(ctx, g)}, nil
 }
 
-func (p *globPlan) find(ctx context.Context, q search.GlobQuery, g approval.Grant) (*catch, error) {
-	visible := shown(g, strings.HasSuffix(q.Pattern, "/"))
-	return p.run(ctx, q.Options, visible, func(ctx context.Context, s search.Start, o search.Options) (*search.Result, error) {
+func (p *globPlan) find(ctx context.Context, q search.GlobQuery, g approval.Grant) (*page, error) {
+	run := func(ctx context.Context, s search.Start, o search.Options) (*search.Result, error) {
 		engine, err := search.NewGlob(search.GlobQuery{Pattern: q.Pattern, Options: o})
 		if err != nil {
 			return nil, err
 		}
 		return engine.Run(ctx, s)
-	})
+	}
+	return p.search(ctx, request{q.Options, g, strings.HasSuffix(q.Pattern, "/"), run})
 }
 
 // directory returns the directory that the pattern matches where it matches no file:
@@ -167,15 +112,15 @@ func (p *globPlan) directory(ctx context.Context, g approval.Grant) string {
 	}
 	q.Pattern, q.Offset, q.Limit = q.Pattern+"/", 0, 1
 	c, err := p.find(ctx, q, g)
-	if err != nil || len(c.finds) == 0 {
+	if err != nil || len(c.hits) == 0 {
 		return ""
 	}
-	return c.finds[0].name
+	return c.hits[0].name
 }
 
 // A globOut is the paths found.
 type globOut struct {
-	*catch
+	*page
 	pattern string
 	dir     string // a directory that matches where no file does
 }
@@ -187,9 +132,9 @@ type globResult struct {
 }
 
 func (o globOut) render(b toolkit.Budget) toolkit.Result {
-	s := &sheet{catch: o.catch, unit: "files"}
-	for _, f := range o.finds {
-		s.rows = append(s.rows, row{text: f.name + mark(f.Kind)})
+	s := &rows{page: o.page, unit: "files"}
+	for _, f := range o.hits {
+		s.list = append(s.list, row{text: f.name + typeMark(modeOf(f.Kind))})
 	}
 	s.fit(b)
 	notes := s.notes()
@@ -197,31 +142,16 @@ func (o globOut) render(b toolkit.Budget) toolkit.Result {
 		notes = append(o.none(), notes...)
 	}
 	r := globResult{Filenames: []string{}, TotalFiles: o.TotalHits, counts: s.counts(notes)}
-	for _, row := range s.rows {
+	for _, row := range s.list {
 		r.Filenames = append(r.Filenames, row.text)
 	}
 	return toolkit.Result{Text: s.text(notes), Structured: r}
 }
 
 func (o globOut) none() []string {
-	notes := []string{fmt.Sprintf("nothing matches %s; %s files seen", toolkit.Inline(o.pattern), thousands(int64(o.Files)))}
+	notes := []string{fmt.Sprintf("nothing matches %s; %s files seen", toolkit.Inline(o.pattern), thousands(o.Files))}
 	if o.dir != "" {
 		notes = append(notes, fmt.Sprintf("%s is a directory; %s/** finds its files", o.dir, o.dir))
 	}
 	return notes
-}
-
-// mark is what stands behind the name of an entry by its kind.
-func mark(k search.Kind) string {
-	switch k {
-	case search.Dir:
-		return "/"
-	case search.Pipe:
-		return " (named pipe)"
-	case search.Socket:
-		return " (socket)"
-	case search.Device:
-		return " (device)"
-	}
-	return ""
 }

@@ -59,7 +59,7 @@ var grepDefinition = toolkit.Definition{
 		"total_files":{"type":"integer","description":"with matches"},
 		"total_matches":{"type":"integer","description":"matching lines"},
 		"files_searched":{"type":"integer","description":"in all"},` + countsSchema),
-	Hints: searchHints,
+	Hints: readOnly,
 }
 
 func contextParam(name, text string, aliases ...string) toolkit.Param {
@@ -103,7 +103,7 @@ func (in grepIn) query() search.GrepQuery {
 		Before: contextOf(in.Before, in.Context), After: contextOf(in.After, in.Context), Globs: splitGlobs(in.Glob), Types: splitGlobs(in.Type),
 	}
 	if in.HeadLimit != nil && *in.HeadLimit == 0 {
-		q.Limit = mostFinds
+		q.Limit = mostResults
 	}
 	return q
 }
@@ -120,7 +120,7 @@ func contextOf(side, both *int) int {
 }
 
 type grepPlan struct {
-	*hunt
+	*target
 	query   search.GrepQuery
 	numbers bool
 }
@@ -130,12 +130,12 @@ func (r roots) planGrep(ctx context.Context, call *toolkit.Call, in grepIn) (*gr
 	if _, err := search.NewGrep(p.query); err != nil {
 		return nil, approval.Action{}, err
 	}
-	h, err := r.hunt(ctx, call, in.Path)
+	t, err := r.target(ctx, call, in.Path)
 	if err != nil {
 		return nil, approval.Action{}, err
 	}
-	p.hunt = h
-	return p, h.action(approval.Read, "search for "+toolkit.Inline(in.Pattern)), nil
+	p.target = t
+	return p, t.action(approval.Read, "search for "+toolkit.Inline(in.Pattern)), nil
 }
 
 func runGrep(ctx context.Context, p *grepPlan, g approval.Grant, report toolkit.Progress) (grepOut, error) {
@@ -144,16 +144,19 @@ func runGrep(ctx context.Context, p *grepPlan, g approval.Grant, report toolkit.
 	}
 	o := p.query.Options
 	o.Progress = counting(report)
-	c, err := p.run(ctx, o, shown(g, false), func(ctx context.Context, s search.Start, o search.Options) (*search.Result, error) {
-		q := p.query
-		q.Options = o
-		engine, err := search.NewGrep(q)
-		if err != nil {
-			return nil, err
-		}
-		return engine.Run(ctx, s)
-	})
-	return grepOut{c, p}, err
+	found, err := p.search(ctx, request{o, g, false, p.below})
+	return grepOut{found, p}, err
+}
+
+// below searches one directory.
+func (p *grepPlan) below(ctx context.Context, s search.Start, o search.Options) (*search.Result, error) {
+	q := p.query
+	q.Options = o
+	engine, err := search.NewGrep(q)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Run(ctx, s)
 }
 
 // inFile searches the one file that path names.
@@ -164,14 +167,14 @@ func (p *grepPlan) inFile(ctx context.Context) (grepOut, error) {
 	}
 	r, err := engine.RunFile(ctx, p.file.File, p.file.Real)
 	if err != nil {
-		return grepOut{}, explain(err)
+		return grepOut{}, explain(err, "%s cannot be searched: the system reports an error", p.names.name(p.file.Real))
 	}
 	for i, n := range r.Skipped.Names {
 		r.Skipped.Names[i] = p.names.name(n)
 	}
-	c := &catch{Result: *r, offset: p.query.Offset, limit: p.query.Limit}
+	found := &page{Result: *r, offset: p.query.Offset}
 	for _, h := range r.Hits {
-		c.finds = append(c.finds, find{p.names.name(h.Path), h})
+		found.hits = append(found.hits, hit{Hit: h, name: p.names.name(h.Path)})
 	}
-	return grepOut{c, p}, nil
+	return grepOut{found, p}, nil
 }

@@ -9,7 +9,7 @@ import (
 
 // A grepOut is what Grep found.
 type grepOut struct {
-	*catch
+	*page
 	plan *grepPlan
 }
 
@@ -36,12 +36,12 @@ type fileCount struct {
 }
 
 func (o grepOut) render(b toolkit.Budget) toolkit.Result {
-	s := &sheet{catch: o.catch, unit: "files"}
+	s := &rows{page: o.page, unit: "files"}
 	r := grepResult{TotalFiles: o.TotalHits, Searched: o.Files}
 	matches := o.TotalMatches
 	if !o.Complete {
 		// How far the search got differs from run to run; what is on the page does not.
-		r.TotalFiles, r.Searched, matches = len(o.finds), 0, o.matches()
+		r.TotalFiles, r.Searched, matches = len(o.hits), 0, o.matches()
 	}
 	if o.plan.query.Mode != search.Files {
 		r.TotalMatches = &matches
@@ -53,15 +53,15 @@ func (o grepOut) render(b toolkit.Budget) toolkit.Result {
 		r.Matches = r.Matches[:s.fit(b)]
 		r.Filenames = filesOf(r.Matches)
 	case search.Count:
-		for _, f := range o.finds {
-			s.rows = append(s.rows, row{text: fmt.Sprintf("%s:%d", f.name, f.Count)})
+		for _, f := range o.hits {
+			s.list = append(s.list, row{text: fmt.Sprintf("%s:%d", f.name, f.Count)})
 			r.FileCounts = append(r.FileCounts, fileCount{f.name, f.Count})
 		}
 		r.FileCounts = r.FileCounts[:s.fit(b)]
-		r.Filenames = o.names(len(s.rows))
+		r.Filenames = o.names(len(s.list))
 	default:
-		for _, f := range o.finds {
-			s.rows = append(s.rows, row{text: f.name})
+		for _, f := range o.hits {
+			s.list = append(s.list, row{text: f.name})
 		}
 		r.Filenames = o.names(s.fit(b))
 	}
@@ -71,11 +71,11 @@ func (o grepOut) render(b toolkit.Budget) toolkit.Result {
 	return toolkit.Result{Text: o.none() + s.text(notes), Structured: r}
 }
 
-// names returns the names of the first n finds.
+// names returns the names of the first n hits.
 func (o grepOut) names(n int) []string {
 	names := make([]string, n)
 	for i := range names {
-		names[i] = o.finds[i].name
+		names[i] = o.hits[i].name
 	}
 	return names
 }
@@ -92,10 +92,10 @@ func filesOf(lines []grepLine) []string {
 
 // lines adds the rows of content: path:line:text, path-line-text for context, and -- where
 // lines were passed over.
-func (o grepOut) lines(s *sheet, r *grepResult) {
+func (o grepOut) lines(s *rows, r *grepResult) {
 	q := o.plan.query
 	groups := (q.Before > 0 || q.After > 0) && !q.OnlyMatching
-	for i, f := range o.finds {
+	for i, f := range o.hits {
 		last := 0
 		for j, l := range f.Lines {
 			var before string
@@ -104,7 +104,7 @@ func (o grepOut) lines(s *sheet, r *grepResult) {
 			}
 			last = l.Number
 			text := toolkit.ValidText(l.Text)
-			s.rows = append(s.rows, row{before, o.line(f.name, l, text)})
+			s.list = append(s.list, row{before, o.line(f.name, l, text)})
 			r.Matches = append(r.Matches, grepLine{f.name, l.Number, text, !l.Match})
 		}
 	}
@@ -123,7 +123,7 @@ func (o grepOut) line(name string, l search.Line, text string) string {
 
 // matches returns how many matching lines the page has.
 func (o grepOut) matches() (n int) {
-	for _, f := range o.finds {
+	for _, f := range o.hits {
 		if o.plan.query.Mode != search.Content {
 			n += f.Count
 		}
@@ -142,7 +142,7 @@ func (o grepOut) totals() []string {
 	case o.plan.query.Mode != search.Count || o.TotalHits == 0:
 		return nil
 	case !o.Complete:
-		return []string{fmt.Sprintf("this page: %s in %s", plural(o.matches(), "matching line"), plural(len(o.finds), "file"))}
+		return []string{fmt.Sprintf("this page: %s in %s", plural(o.matches(), "matching line"), plural(len(o.hits), "file"))}
 	}
 	return []string{fmt.Sprintf("total: %s in %s", plural(o.TotalMatches, "matching line"), plural(o.TotalHits, "file"))}
 }
@@ -154,12 +154,5 @@ func (o grepOut) none() string {
 	}
 	k := o.Skipped
 	return fmt.Sprintf("No matches found in %s searched (%s ignored, %s binary, %s unreadable skipped)\n",
-		plural(o.Files, "file"), thousands(int64(k.Ignored)), thousands(int64(k.Binary)), thousands(int64(k.Unreadable)))
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return thousands(int64(n)) + " " + what + "s"
+		plural(o.Files, "file"), thousands(k.Ignored), thousands(k.Binary), thousands(k.Unreadable))
 }

@@ -20,7 +20,7 @@ import (
 // for (glm-mcp#15, MemPalace#2221, MagicNet PR 171).
 func TestSpecialFiles(t *testing.T) {
 	testneed.Root(t)
-	d := newDesk(t, map[string]string{"a.txt": "x"})
+	d := newHarness(t, map[string]string{"a.txt": "x"})
 	must(t, unix.Mkfifo(d.root+"/fifo", 0o644))
 	l, err := net.Listen("unix", d.root+"/sock")
 	must(t, err)
@@ -55,7 +55,7 @@ func device(t *testing.T, kind uint32, path string, major, minor uint32) {
 
 // TestManyPipes is the second half of case 18: pipes do not use up what other calls need.
 func TestManyPipes(t *testing.T) {
-	d := newDesk(t, map[string]string{"a.txt": "x"})
+	d := newHarness(t, map[string]string{"a.txt": "x"})
 	must(t, unix.Mkfifo(d.root+"/fifo", 0o644))
 	var wg sync.WaitGroup
 	for range 100 {
@@ -69,7 +69,7 @@ func TestManyPipes(t *testing.T) {
 
 // TestFewDescriptors is case 40: more calls at once than descriptors wait for each other.
 func TestFewDescriptors(t *testing.T) {
-	d := newDesk(t, map[string]string{"sub/a.txt": "x", "link": "-> $R/sub"})
+	d := newHarness(t, map[string]string{"sub/a.txt": "x", "link": "-> $R/sub"})
 	var old unix.Rlimit
 	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &old))
 	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 256, Max: old.Max}))
@@ -88,7 +88,7 @@ func TestFewDescriptors(t *testing.T) {
 
 // TestProcAsRoot is case 20.
 func TestProcAsRoot(t *testing.T) {
-	d := &desk{client: start(t, "--root", "/proc")}
+	d := &harness{client: start(t, "--root", "/proc")}
 	for _, path := range []string{"self/root/etc/passwd", "self/cwd/read_test.go", "self/fd/0", "self/exe"} {
 		if text, res := d.call(t, "Read", args{"file_path": path}); !res.IsError {
 			t.Errorf("%s: %s", path, text)
@@ -106,7 +106,7 @@ func TestProcAsRoot(t *testing.T) {
 // TestSwaps is cases 32 and 33 through the tool: while a directory becomes a link to
 // outside and a file a pipe, no call shows what lies outside, and none waits.
 func TestSwaps(t *testing.T) {
-	d := newDesk(t, map[string]string{"d/passwd": "inside", "evil": "-> ../out", "x": "inside", "bad": "-> ../S"})
+	d := newHarness(t, map[string]string{"d/passwd": "inside", "evil": "-> ../out", "x": "inside", "bad": "-> ../S"})
 	must(t, unix.Mkfifo(d.root+"/fifo", 0o644))
 	at := func(name string) string { return filepath.Join(d.root, name) }
 	exchange := func(a, b string) {
@@ -152,7 +152,7 @@ func TestSwaps(t *testing.T) {
 // there.
 func TestRootComesAndGoes(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "later")
-	d := &desk{client: start(t, "--root", root)}
+	d := &harness{client: start(t, "--root", root)}
 	for range 2 {
 		text, res := d.call(t, "Read", args{"file_path": "a.txt"})
 		if !res.IsError || !strings.Contains(text, "root directory") || !strings.Contains(text, root) {

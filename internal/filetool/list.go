@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolhost/toolhost/internal/filetool/search"
 	"github.com/toolhost/toolhost/pkg/approval"
+	"github.com/toolhost/toolhost/pkg/fsroot"
 	"github.com/toolhost/toolhost/pkg/toolkit"
 )
 
@@ -31,7 +32,7 @@ var listDefinition = toolkit.Definition{
 	Output: json.RawMessage(`{"type":"object","properties":{
 		"entries":{"type":"array","description":"path, type, target of links; details: size, modified","items":{"type":"object"}},
 		"total_entries":{"type":"integer","description":"in all"},` + countsSchema),
-	Hints: searchHints,
+	Hints: readOnly,
 }
 
 // addList registers List.
@@ -48,36 +49,39 @@ type listIn struct {
 }
 
 type listPlan struct {
-	*hunt
+	*target
 	query search.ListQuery
 }
 
 func (r roots) planList(ctx context.Context, call *toolkit.Call, in listIn) (*listPlan, approval.Action, error) {
-	h, err := r.hunt(ctx, call, in.Path)
+	t, err := r.target(ctx, call, in.Path)
 	if err != nil {
 		return nil, approval.Action{}, err
 	}
-	if err := h.directories("List"); err != nil {
+	if err := t.directories("List"); err != nil {
 		return nil, approval.Action{}, err
 	}
 	q := search.ListQuery{Options: in.options(listLimit), Depth: in.Depth, Details: in.Show == "details"}
-	return &listPlan{h, q}, h.action(approval.List, "list what is"), nil
+	return &listPlan{t, q}, t.action(approval.List, "list what is"), nil
 }
 
 func runList(ctx context.Context, p *listPlan, g approval.Grant, report toolkit.Progress) (listOut, error) {
 	o := p.query.Options
 	o.Progress = counting(report)
-	c, err := p.run(ctx, o, shown(g, true), func(ctx context.Context, s search.Start, o search.Options) (*search.Result, error) {
-		q := p.query
-		q.Options = o
-		return search.NewList(q).Run(ctx, s)
-	})
-	return listOut{c, p}, err
+	found, err := p.search(ctx, request{o, g, true, p.below})
+	return listOut{found, p}, err
+}
+
+// below lists one directory.
+func (p *listPlan) below(ctx context.Context, s search.Start, o search.Options) (*search.Result, error) {
+	q := p.query
+	q.Options = o
+	return search.NewList(q).Run(ctx, s)
 }
 
 // A listOut is the entries found.
 type listOut struct {
-	*catch
+	*page
 	plan *listPlan
 }
 
@@ -96,11 +100,11 @@ type listEntry struct {
 }
 
 func (o listOut) render(b toolkit.Budget) toolkit.Result {
-	s := &sheet{catch: o.catch, unit: "entries"}
+	s := &rows{page: o.page, unit: "entries"}
 	r := listResult{Entries: []listEntry{}, TotalEntries: o.TotalHits}
-	for i, f := range o.finds {
+	for i, f := range o.hits {
 		e := o.entry(i)
-		s.rows = append(s.rows, row{o.heads(i), indent(f.Path) + o.label(f, e)})
+		s.list = append(s.list, row{o.before(i), indent(f.Path) + o.label(f, e)})
 		r.Entries = append(r.Entries, e)
 	}
 	r.Entries = r.Entries[:s.fit(b)]
@@ -114,17 +118,17 @@ func (o listOut) render(b toolkit.Budget) toolkit.Result {
 
 // emptyTop is the head of a list without entries.
 func (o listOut) emptyTop() string {
-	if len(o.finds) > 0 || len(o.tops) == 0 {
+	if len(o.hits) > 0 || len(o.heads) == 0 {
 		return ""
 	}
-	return dirName(o.tops[0].name) + "\n"
+	return dirName(o.heads[0].name) + "\n"
 }
 
-// heads are the lines before entry i: the directory that was listed, and on a later page
+// before is the lines before entry i: the directory that was listed, and on a later page
 // the directories that the first entry lies in.
-func (o listOut) heads(i int) string {
+func (o listOut) before(i int) string {
 	var b strings.Builder
-	for _, t := range o.tops {
+	for _, t := range o.heads {
 		if t.first != i {
 			continue
 		}
@@ -132,7 +136,7 @@ func (o listOut) heads(i int) string {
 		if i > 0 || o.offset == 0 {
 			continue
 		}
-		parts := strings.Split(path.Dir(o.finds[0].Path), "/")
+		parts := strings.Split(path.Dir(o.hits[0].Path), "/")
 		for d, name := range parts {
 			if name != "." {
 				b.WriteString(strings.Repeat("  ", d+1) + toolkit.Inline(name) + "/ (continued)\n")
@@ -146,10 +150,12 @@ func dirName(name string) string { return strings.TrimSuffix(name, "/") + "/" }
 
 func indent(p string) string { return strings.Repeat("  ", strings.Count(p, "/")+1) }
 
-func (o listOut) label(f find, e listEntry) string {
-	text := toolkit.Inline(path.Base(f.Path)) + mark(f.Kind)
+func (o listOut) label(f hit, e listEntry) string {
+	text := toolkit.Inline(path.Base(f.Path))
 	if f.Kind == search.Link {
 		text += " -> " + e.Target
+	} else {
+		text += typeMark(modeOf(f.Kind))
 	}
 	if e.Size != nil && f.Kind == search.File {
 		text += "  " + byteSize(*e.Size)
@@ -160,14 +166,9 @@ func (o listOut) label(f find, e listEntry) string {
 	return text
 }
 
-var kindNames = map[search.Kind]string{
-	search.File: "file", search.Dir: "directory", search.Link: "link",
-	search.Pipe: "named pipe", search.Socket: "socket", search.Device: "device",
-}
-
 func (o listOut) entry(i int) listEntry {
-	f := o.finds[i]
-	e := listEntry{Path: f.name, Type: kindNames[f.Kind]}
+	f := o.hits[i]
+	e := listEntry{Path: f.name, Type: fsroot.TypeName(modeOf(f.Kind))}
 	if f.Kind == search.Link {
 		e.Target = o.target(i)
 	}
@@ -182,25 +183,13 @@ func (o listOut) entry(i int) listEntry {
 // nobody's business here.
 func (o listOut) target(i int) string {
 	const outside = "(outside the root)"
-	f := o.finds[i]
-	g := o.ground(i)
+	f := o.hits[i]
 	if strings.HasPrefix(f.Target, "/") || f.Target == "" {
 		return outside
 	}
-	rel := path.Join(g.dir.Real, path.Dir(f.Path), f.Target)
+	rel := f.start.below(path.Join(path.Dir(f.Path), f.Target))
 	if rel == ".." || strings.HasPrefix(rel, "../") {
 		return outside
 	}
 	return toolkit.Inline(f.Target)
-}
-
-// ground returns where find i comes from.
-func (o listOut) ground(i int) ground {
-	at := 0
-	for n, t := range o.tops {
-		if t.first <= i {
-			at = n
-		}
-	}
-	return o.plan.grounds[at]
 }

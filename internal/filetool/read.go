@@ -3,12 +3,10 @@ package filetool
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/toolhost/toolhost/pkg/approval"
 	"github.com/toolhost/toolhost/pkg/fsroot"
@@ -51,8 +49,8 @@ var readDefinition = toolkit.Definition{
 		},
 		{Name: "tail", Type: toolkit.Integer, Hidden: true, Description: "How many lines to read from the end."},
 	},
-	Hints:    toolkit.Hints{ReadOnly: true, NonDestructive: true, Idempotent: true, ClosedWorld: true},
-	Deadline: 20 * time.Second,
+	Hints:    readOnly,
+	Deadline: readDeadline,
 }
 
 // addRead registers Read.
@@ -165,7 +163,7 @@ type readOut struct {
 
 func runRead(ctx context.Context, p *readPlan, g approval.Grant, _ toolkit.Progress) (readOut, error) {
 	if p.dir != nil {
-		f, err := listFolder(p, visible(g, p.root))
+		f, err := listFolder(p, visible(g, p.dir, true))
 		return readOut{folder: f, notes: p.notes}, err
 	}
 	in := interruptible{ctx, p.file}
@@ -184,7 +182,7 @@ func runRead(ctx context.Context, p *readPlan, g approval.Grant, _ toolkit.Progr
 // unreadable explains an error of reading, which the system may give for a file that could
 // be opened.
 func (p *readPlan) unreadable(err error) error {
-	return toolkit.Because(err, "%s cannot be read: the system reports an error; try another file", p.names.name(p.real()))
+	return explain(err, "%s cannot be read: the system reports an error; try another file", p.names.name(p.real()))
 }
 
 // read reads the file, of which head is already read.
@@ -201,17 +199,9 @@ func (p *readPlan) read(in interruptible, head []byte) (readOut, error) {
 	src := source{r: textfile.NewDecoder(whole, kind.Encoding), kind: kind, at: in, size: p.file.Info.Size()}
 	w, err := src.window(p.offset, p.limit)
 	if err != nil {
-		return readOut{}, p.explain(err)
+		return readOut{}, p.unreadable(err)
 	}
 	return readOut{lines: w, notes: textNotes(kind)}, nil
-}
-
-// explain lets what is made for the model through.
-func (p *readPlan) explain(err error) error {
-	if _, ok := toolkit.VisibleText(err); ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return p.unreadable(err)
 }
 
 // textNotes says where the lines are not the bytes of the file.
@@ -238,11 +228,11 @@ func (p *readPlan) readNotebook(kind textfile.Kind, in interruptible, whole io.R
 	if text, cells, ok := flatten(data); ok && len(data) <= countedSize {
 		flat := bytes.NewReader(text)
 		src = source{r: flat, at: flat, size: int64(len(text))}
-		notes = []string{fmt.Sprintf("notebook of %s cells, flattened: line numbers are of this view, not of the file", thousands(int64(cells)))}
+		notes = []string{fmt.Sprintf("notebook of %s cells, flattened: line numbers are of this view, not of the file", thousands(cells))}
 	}
 	w, err := src.window(p.offset, p.limit)
 	if err != nil {
-		return readOut{}, p.explain(err)
+		return readOut{}, p.unreadable(err)
 	}
 	return readOut{lines: w, notes: notes}, nil
 }

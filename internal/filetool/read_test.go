@@ -37,7 +37,7 @@ func wide(text string, order binary.AppendByteOrder) string {
 
 // TestRead holds what Read shows, to the letter.
 func TestRead(t *testing.T) {
-	d := newDesk(t, map[string]string{
+	d := newHarness(t, map[string]string{
 		"a.txt": "one\ntwo\nthree\n", "unended": "one\ntwo", "empty": "", "blank": "\n\n", "ten": numbered(10),
 		"crlf": "one\r\ntwo\r\n", "cr": "one\rtwo\r", "odd": "a\u2028b\fc\vd\ne\n",
 		"le": wide("h\u00e9\r\nb\n", binary.LittleEndian), "be": wide("h\u00e9\n", binary.BigEndian), "bom": "\xef\xbb\xbfone\ntwo\n",
@@ -105,7 +105,7 @@ func TestRead(t *testing.T) {
 
 // TestReadRefuses holds the errors: what they must say, and that they are errors.
 func TestReadRefuses(t *testing.T) {
-	d := newDesk(t, map[string]string{
+	d := newHarness(t, map[string]string{
 		"a.txt": "one\ntwo\n", "sub/main.go": "x", "link": "-> ../S", "dirlink": "-> ../out", "broken": "-> nowhere", "gone": "-> ../nowhere",
 		"l1": "-> l2", "l2": "-> l1", "abs-out": "-> /etc/passwd",
 	})
@@ -146,7 +146,7 @@ func TestReadRefuses(t *testing.T) {
 // TestReadBudget: RooCode PRs 6667 and 8789, cline PR 5225: the first page and how to go
 // on, never a flood and never a refusal.
 func TestReadBudget(t *testing.T) {
-	d := newDesk(t, map[string]string{"big": numbered(50_000), "wide": strings.Repeat("x", 1900) + "\n" + strings.Repeat("\u00e9", 1900) + "\n"}, "--max-output", "2048")
+	d := newHarness(t, map[string]string{"big": numbered(50_000), "wide": strings.Repeat("x", 1900) + "\n" + strings.Repeat("\u00e9", 1900) + "\n"}, "--max-output", "2048")
 	next, seen := 1, 0
 	for range 3 {
 		text, _ := d.call(t, "Read", args{"file_path": "big", "offset": next, "surprise": 1})
@@ -176,7 +176,7 @@ func TestReadBudget(t *testing.T) {
 // TestReadBig is cases 36 and 37, and glm-mcp#15: any part of a big file in bounded
 // memory.
 func TestReadBig(t *testing.T) {
-	d := newDesk(t, map[string]string{"lines": numbered(2_000_000), "one": strings.Repeat("x", 30<<20)})
+	d := newHarness(t, map[string]string{"lines": numbered(2_000_000), "one": strings.Repeat("x", 30<<20)})
 	tests := []struct {
 		name string
 		args args
@@ -213,7 +213,7 @@ func TestReadMedia(t *testing.T) {
 	must(t, png.Encode(&pic, image.NewGray(image.Rect(0, 0, 8, 8))))
 	wav := "RIFF\x24\x00\x00\x00WAVEfmt " + strings.Repeat("\x00", 28)
 	huge := pic.String() + strings.Repeat("\x00", 2<<20)
-	d := newDesk(t, map[string]string{"p.png": pic.String(), "s.wav": wav, "huge.png": huge, "x.bin": "\x00\x01"})
+	d := newHarness(t, map[string]string{"p.png": pic.String(), "s.wav": wav, "huge.png": huge, "x.bin": "\x00\x01"})
 
 	text, res := d.call(t, "Read", args{"file_path": "p.png"})
 	img, ok := res.Content[len(res.Content)-1].(*mcp.ImageContent)
@@ -234,7 +234,7 @@ func TestReadMedia(t *testing.T) {
 }
 
 func TestReadNotebook(t *testing.T) {
-	d := newDesk(t, map[string]string{
+	d := newHarness(t, map[string]string{
 		"n.ipynb": `{"nbformat":4,"cells":[
 			{"cell_type":"markdown","source":["# Title\n","text"]},
 			{"cell_type":"code","source":"print(1)","outputs":[
@@ -267,7 +267,7 @@ func TestReadFolder(t *testing.T) {
 	for i := range 150 {
 		files[fmt.Sprintf("many/f%03d", i)] = ""
 	}
-	d := newDesk(t, files)
+	d := newHarness(t, files)
 	text, res := d.call(t, "Read", args{"file_path": "many/"})
 	if res.IsError || !strings.Contains(text, "\na\\nb\ndir/\nf000\n") || !strings.HasSuffix(text, "[100 of 153 entries; use List to see the others]") {
 		t.Errorf("%s", text)

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -50,7 +48,7 @@ func (p *readPlan) readMedia(kind textfile.Kind, r io.Reader) (*media, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(r, mediaBytes+1))
 	if err != nil {
-		return nil, p.explain(err)
+		return nil, p.unreadable(err)
 	}
 	m.size = max(m.size, int64(len(data)))
 	if len(data) <= mediaBytes {
@@ -109,40 +107,23 @@ type folder struct {
 // folderLooked bounds how many entries of a directory are looked at.
 const folderLooked = 10_000
 
-func listFolder(p *readPlan, shows func(rel string) bool) (*folder, error) {
+func listFolder(p *readPlan, shows func(rel string, isDir bool) bool) (*folder, error) {
 	entries, err := p.dir.ReadDir(folderLooked)
 	if err != nil && err != io.EOF {
 		return nil, p.unreadable(err)
 	}
 	f := &folder{name: p.names.name(p.dir.Real), atLeast: len(entries) == folderLooked}
 	for _, e := range entries {
-		if shows != nil && !shows(path.Join(p.dir.Real, e.Name())) {
+		if shows != nil && !shows(e.Name(), e.IsDir()) {
 			f.hidden++
 			continue
 		}
-		f.entries = append(f.entries, toolkit.Inline(e.Name())+typeMark(e.Type().String()))
+		f.entries = append(f.entries, toolkit.Inline(e.Name())+typeMark(e.Type()))
 	}
 	f.total = len(f.entries)
 	slices.Sort(f.entries)
 	f.entries = f.entries[:min(f.total, folderNames)]
 	return f, nil
-}
-
-// typeMark is what stands behind a name: by the first letter of the mode's string.
-func typeMark(mode string) string {
-	switch mode[0] {
-	case 'd':
-		return "/"
-	case 'L':
-		return " (link)"
-	case 'p':
-		return " (named pipe)"
-	case 'S':
-		return " (socket)"
-	case 'D':
-		return " (device)"
-	}
-	return ""
 }
 
 func (f *folder) render(room int) string {
@@ -161,37 +142,13 @@ func (f *folder) render(room int) string {
 		more = "more than "
 	}
 	if shown < f.total || f.atLeast {
-		fmt.Fprintf(&b, "[%d of %s%s entries; use List to see the others]\n", shown, more, thousands(int64(f.total)))
+		fmt.Fprintf(&b, "[%d of %s%s entries; use List to see the others]\n", shown, more, thousands(f.total))
 	}
 	if f.hidden > 0 {
-		fmt.Fprintf(&b, "[%s entries are hidden by the policy]\n", thousands(int64(f.hidden)))
+		fmt.Fprintf(&b, "[%s entries are hidden by the policy]\n", thousands(f.hidden))
 	}
 	if f.total == 0 {
 		b.WriteString("[no entries]\n")
 	}
 	return b.String()
-}
-
-// thousands writes n with commas.
-func thousands(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// byteSize writes a size for a reader: 512 bytes, 1.2 KB, 107.0 MB.
-func byteSize(n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	size, unit := float64(n)/1000, "KB"
-	for _, next := range []string{"MB", "GB", "TB"} {
-		if size < 999.95 {
-			break
-		}
-		size, unit = size/1000, next
-	}
-	return fmt.Sprintf("%.1f %s", size, unit)
 }

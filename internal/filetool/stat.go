@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -42,8 +41,8 @@ var statDefinition = toolkit.Definition{
 		"lines":{"type":"integer","description":"as Read counts"},
 		"sha256":{"type":"string","description":"of the content"},
 		"roots":{"type":"array","description":"without a path","items":{"type":"string"}}}}`),
-	Hints:    toolkit.Hints{ReadOnly: true, NonDestructive: true, Idempotent: true, ClosedWorld: true},
-	Deadline: 20 * time.Second,
+	Hints:    readOnly,
+	Deadline: readDeadline,
 }
 
 // addStat registers Stat.
@@ -173,11 +172,10 @@ func runStat(ctx context.Context, p *statPlan, _ approval.Grant, _ toolkit.Progr
 	}
 	in := interruptible{ctx, p.file}
 	defer in.arm()()
-	err := p.out.content(in, p.file.Info.Size())
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-		err = toolkit.Because(err, "%s cannot be read: the system reports an error; try another file", p.out.Path)
+	if err := p.out.content(in, p.file.Info.Size()); err != nil {
+		return statOut{}, explain(err, "%s cannot be read: the system reports an error; try another file", p.out.Path)
 	}
-	return p.out, err
+	return p.out, nil
 }
 
 // content adds what the content tells.

@@ -16,7 +16,7 @@ import (
 // TestStat holds what Stat tells, in both forms: each is complete (servers PR 3588,
 // hermes-agent PR 7118).
 func TestStat(t *testing.T) {
-	d := newDesk(t, map[string]string{
+	d := newHarness(t, map[string]string{
 		"a.txt": "one\r\ntwo", "d/": "", "rel": "-> a.txt", "abs": "-> $R/d", "out": "-> ../S", "none": "-> nowhere", "loop": "-> loop",
 		"bin": "\x00", "latin": "\xfc\n", "x\ny": "",
 	})
@@ -74,14 +74,14 @@ func structured(t *testing.T, res *mcp.CallToolResult) map[string]any {
 
 // TestStatRoots: without a path Stat lists the roots (servers#3752).
 func TestStatRoots(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	for _, a := range []args{nil, {}, {"path": ""}, {"path": nil}} {
 		text, res := d.call(t, "Stat", a)
 		if text != "allowed roots:\n"+d.root || !cmp.Equal(structured(t, res)["roots"], []any{d.root}) {
 			t.Errorf("%v: %s", a, text)
 		}
 	}
-	none := &desk{client: start(t)}
+	none := &harness{client: start(t)}
 	if text, res := none.call(t, "Stat", nil); !res.IsError || !strings.Contains(text, "--root") {
 		t.Errorf("without roots: %s", text)
 	}
@@ -89,7 +89,7 @@ func TestStatRoots(t *testing.T) {
 
 // TestStatRefuses: what lies outside looks the same whether it exists or not.
 func TestStatRefuses(t *testing.T) {
-	d := newDesk(t, map[string]string{"dirlink": "-> ../out"})
+	d := newHarness(t, map[string]string{"dirlink": "-> ../out"})
 	for _, pair := range [][2]string{{"../S", "../T"}, {"dirlink/passwd", "dirlink/nobody"}, {d.top + "/S", d.top + "/T"}} {
 		a, resA := d.call(t, "Stat", args{"path": pair[0]})
 		b, resB := d.call(t, "Stat", args{"path": pair[1]})
@@ -101,7 +101,7 @@ func TestStatRefuses(t *testing.T) {
 
 // TestResources: files are resources with the same confinement.
 func TestResources(t *testing.T) {
-	d := newDesk(t, map[string]string{"a b.txt": "one\n", "empty": "", "bin": "\x00\x01", "link": "-> ../S", "latin": "\xfc"})
+	d := newHarness(t, map[string]string{"a b.txt": "one\n", "empty": "", "bin": "\x00\x01", "link": "-> ../S", "latin": "\xfc"})
 	templates, err := d.client.ListResourceTemplates(t.Context(), nil)
 	if err != nil || len(templates.ResourceTemplates) != 1 {
 		t.Fatalf("templates: %+v, %v", templates, err)
@@ -142,7 +142,7 @@ func TestResources(t *testing.T) {
 
 // TestApproval: what asks is not read where nobody can be asked.
 func TestApproval(t *testing.T) {
-	d := newDesk(t, map[string]string{"a.txt": "content"}, "--require-approval", "always")
+	d := newHarness(t, map[string]string{"a.txt": "content"}, "--require-approval", "always")
 	for _, tool := range []string{"Read", "Stat"} {
 		if text, res := d.call(t, tool, args{"path": "a.txt"}); !res.IsError || strings.Contains(text, "content") {
 			t.Errorf("%s: %s", tool, text)

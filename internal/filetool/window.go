@@ -120,7 +120,7 @@ func (w *window) take(sc *textfile.Scanner, limit, base int64) (ended bool, err 
 	return false, nil
 }
 
-// count finds the total: to the end of files that are not large, else only whether the
+// count hits the total: to the end of files that are not large, else only whether the
 // last line taken is the last.
 func (w *window) count(sc *textfile.Scanner) error {
 	most := int64(1)

@@ -19,7 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-var huntTree = map[string]string{
+var sampleTree = map[string]string{
 	".git/config": "hit\n", ".gitignore": "*.log\n/node_modules/\n", "node_modules/m/i.js": "hit\n", "a.log": "hit\n",
 	"a.go": "package a\n\nfunc hit() {}\n// hit\n", "b.txt": "one\ntwo\nhit\nfour\nfive\nsix\nhit\n", "sub/c.go": "hit(1)\n",
 	"sub/deep/d.ts": "const x = HIT\n", ".env": "KEY=hit\n", "bin": "hit\x00", "link": "-> a.go", "out": "-> ../S", "crlf.txt": "hit\r\n",
@@ -32,11 +32,11 @@ type want struct {
 	text string
 }
 
-func (d *desk) holds(t *testing.T, tool string, cases []want) {
+func (h *harness) holds(t *testing.T, tool string, cases []want) {
 	t.Helper()
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			text, _ := d.call(t, tool, c.args)
+			text, _ := h.call(t, tool, c.args)
 			if diff := cmp.Diff(c.text, text); diff != "" {
 				t.Errorf("%s %v (-want +got):\n%s", tool, c.args, diff)
 			}
@@ -45,7 +45,7 @@ func (d *desk) holds(t *testing.T, tool string, cases []want) {
 }
 
 func TestGlobTool(t *testing.T) {
-	d := newDesk(t, huntTree)
+	d := newHarness(t, sampleTree)
 	const skipped = "\n[skipped: 2 ignored, 2 links; include_ignored=true shows what is ignored]"
 	d.holds(t, "Glob", []want{
 		{"any depth", args{"pattern": "*.go"}, "a.go\nsub/c.go\n[skipped: 1 ignored; include_ignored=true shows what is ignored]"},
@@ -66,7 +66,7 @@ func TestGlobTool(t *testing.T) {
 }
 
 func TestGlobToolRefuses(t *testing.T) {
-	d := newDesk(t, huntTree)
+	d := newHarness(t, sampleTree)
 	for _, c := range []struct {
 		name string
 		args args
@@ -90,7 +90,7 @@ func TestGlobToolRefuses(t *testing.T) {
 }
 
 func TestGlobNewest(t *testing.T) {
-	d := newDesk(t, map[string]string{"a": "", "b": "", "c": ""})
+	d := newHarness(t, map[string]string{"a": "", "b": "", "c": ""})
 	for i, name := range []string{"b", "c", "a"} {
 		at := time.Now().Add(-time.Duration(i) * time.Hour)
 		must(t, os.Chtimes(filepath.Join(d.root, name), at, at))
@@ -103,7 +103,7 @@ func TestGlobNewest(t *testing.T) {
 }
 
 func TestGrepTool(t *testing.T) {
-	d := newDesk(t, huntTree)
+	d := newHarness(t, sampleTree)
 	const skipped = "\n[skipped: 2 ignored, 1 binary, 2 links; include_ignored=true shows what is ignored]"
 	d.holds(t, "Grep", []want{
 		{"files", args{"pattern": "hit"}, ".env\na.go\nb.txt\ncrlf.txt\nsub/c.go" + skipped},
@@ -158,7 +158,7 @@ func TestGrepTool(t *testing.T) {
 }
 
 func TestListTool(t *testing.T) {
-	d := newDesk(t, huntTree)
+	d := newHarness(t, sampleTree)
 	d.put(t, "abs", "-> /etc/passwd")
 	when := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	must(t, os.Chtimes(filepath.Join(d.root, "sub/c.go"), when, when))
@@ -178,7 +178,7 @@ func TestListTool(t *testing.T) {
 
 // TestForgedNames: no name can look like more than one line, or like another.
 func TestForgedNames(t *testing.T) {
-	d := newDesk(t, map[string]string{"a\nb.txt": "hit", "c\u202egpj.txt": "hit", "\x1b[2Jx.txt": "hit"})
+	d := newHarness(t, map[string]string{"a\nb.txt": "hit", "c\u202egpj.txt": "hit", "\x1b[2Jx.txt": "hit"})
 	for tool, a := range map[string]args{"Glob": {"pattern": "*.txt"}, "Grep": {"pattern": "hit"}, "List": {}} {
 		text, _ := d.call(t, tool, a)
 		if !strings.Contains(text, `a\nb.txt`) || !strings.Contains(text, `c\u202egpj.txt`) || !strings.Contains(text, `\x1b[2Jx.txt`) {
@@ -193,7 +193,7 @@ func TestBudget(t *testing.T) {
 	for i := range 300 {
 		files[fmt.Sprintf("dir/file-%03d-%s.txt", i, strings.Repeat("x", 60))] = strings.Repeat("hit "+strings.Repeat("y", 40)+"\n", 3)
 	}
-	d := newDesk(t, files, "--max-output", "4096")
+	d := newHarness(t, files, "--max-output", "4096")
 	for tool, a := range map[string]args{
 		"Glob": {"pattern": "**", "head_limit": 300}, "List": {"depth": 2}, "Grep": {"pattern": "hit", "output_mode": "content", "head_limit": 0},
 	} {
@@ -225,9 +225,9 @@ func TestBudget(t *testing.T) {
 
 // TestSeveralRoots: names are absolute, pages go over all roots.
 func TestSeveralRoots(t *testing.T) {
-	one := newDesk(t, map[string]string{"a.txt": "hit\nhit\n", "b.txt": "hit\n", "in/c.txt": ""})
-	two := newDesk(t, map[string]string{"a.txt": "hit\n"})
-	d := &desk{client: start(t, "--root", one.root, "--root", two.root, "--root", one.root+"/in")}
+	one := newHarness(t, map[string]string{"a.txt": "hit\nhit\n", "b.txt": "hit\n", "in/c.txt": ""})
+	two := newHarness(t, map[string]string{"a.txt": "hit\n"})
+	d := &harness{client: start(t, "--root", one.root, "--root", two.root, "--root", one.root+"/in")}
 	a, b, c, e := one.root+"/a.txt", one.root+"/b.txt", one.root+"/in/c.txt", two.root+"/a.txt"
 	d.holds(t, "Glob", []want{
 		{"all", args{"pattern": "*.txt"}, strings.Join([]string{a, b, c, e}, "\n")},
@@ -254,7 +254,7 @@ func (h hider) Evaluate(context.Context, approval.Caller, approval.Action) appro
 
 // TestHidden: what a policy hides is neither shown nor searched, and counted.
 func TestHidden(t *testing.T) {
-	d := newDesk(t, map[string]string{".env": "KEY=hit\n", "a.txt": "hit\n", "sub/.env": "hit\n"})
+	d := newHarness(t, map[string]string{".env": "KEY=hit\n", "a.txt": "hit\n", "sub/.env": "hit\n"})
 	set := flag.NewFlagSet("test", flag.ContinueOnError)
 	must(t, (&cli.StringSliceFlag{Name: "root"}).Apply(set))
 	must(t, (&cli.StringFlag{Name: "names", Value: "pascal"}).Apply(set))
@@ -265,7 +265,7 @@ func TestHidden(t *testing.T) {
 	client, end, err := s.Connect(t.Context(), nil)
 	must(t, err)
 	defer end()
-	hidden := &desk{client: client}
+	hidden := &harness{client: client}
 	const note = "\n[skipped: 2 hidden by the policy]"
 	hidden.holds(t, "Grep", []want{
 		{"content", args{"pattern": "hit", "output_mode": "content"}, "a.txt:1:hit" + note},
@@ -278,7 +278,7 @@ func TestHidden(t *testing.T) {
 // TestStructuredIsDeclared: what comes is what the output schema says, and the notes of
 // the text are in it.
 func TestStructuredIsDeclared(t *testing.T) {
-	d := newDesk(t, huntTree)
+	d := newHarness(t, sampleTree)
 	list, err := d.client.ListTools(t.Context(), nil)
 	must(t, err)
 	declared := map[string]map[string]any{}
@@ -301,7 +301,7 @@ func TestStructuredIsDeclared(t *testing.T) {
 			map[string]any{"matches": []any{map[string]any{"path": "sub/c.go", "line": 1.0, "text": "hit(1)"}}, "files_searched": 2.0},
 		},
 		{"Grep", args{"pattern": "hit", "path": "sub", "output_mode": "count"}, map[string]any{"file_counts": []any{map[string]any{"path": "sub/c.go", "count": 1.0}}, "total_matches": 1.0}},
-		{"List", args{"path": "sub"}, map[string]any{"total_entries": 2.0, "entries": []any{map[string]any{"path": "sub/c.go", "type": "file"}, map[string]any{"path": "sub/deep", "type": "directory"}}}},
+		{"List", args{"path": "sub"}, map[string]any{"total_entries": 2.0, "entries": []any{map[string]any{"path": "sub/c.go", "type": "regular file"}, map[string]any{"path": "sub/deep", "type": "directory"}}}},
 	} {
 		text, res := d.call(t, c.tool, c.args)
 		got := structured(t, res)
@@ -331,7 +331,7 @@ func TestAgainIsTheSame(t *testing.T) {
 	for i := range 400 {
 		tree[fmt.Sprintf("d%d/f%d.txt", i%20, i)] = strings.Repeat("hit\n", 1+i%3)
 	}
-	d := newDesk(t, tree)
+	d := newHarness(t, tree)
 	for _, a := range []args{
 		{"pattern": "hit", "output_mode": "count", "head_limit": 3},
 		{"pattern": "hit", "output_mode": "content", "head_limit": 3, "offset": 100},

@@ -8,11 +8,11 @@ import (
 	"github.com/toolhost/toolhost/pkg/toolkit"
 )
 
-// A sheet is the text of a result: rows, of which the first so many fit, and notes.
-type sheet struct {
-	*catch
+// A rows is a result as text: rows, of which the first so many fit, and notes.
+type rows struct {
+	*page
 	unit string // what a row is, in the plural
-	rows []row
+	list []row
 	cut  bool // rows were left out for room
 	said bool // the text already says what was ignored, binary or unreadable
 }
@@ -28,23 +28,23 @@ const noteRoom = 1200
 
 // fit drops the rows that have no room, as text or in both forms together, and returns how
 // many stay. One always stays, so that the next page is another.
-func (s *sheet) fit(b toolkit.Budget) int {
+func (s *rows) fit(b toolkit.Budget) int {
 	const member = 64 // what a row costs in the structured form, beside its text with escapes
 	room, both := b.Text-noteRoom, b.All-4*noteRoom
-	for i, r := range s.rows {
+	for i, r := range s.list {
 		n := len(r.before) + len(r.text) + 1
 		room, both = room-n, both-3*n-member
 		if min(room, both) < 0 && i > 0 {
-			s.rows, s.cut = s.rows[:i], true
+			s.list, s.cut = s.list[:i], true
 			break
 		}
 	}
-	return len(s.rows)
+	return len(s.list)
 }
 
-func (s *sheet) text(notes []string) string {
+func (s *rows) text(notes []string) string {
 	var b strings.Builder
-	for _, r := range s.rows {
+	for _, r := range s.list {
 		b.WriteString(r.before + r.text + "\n")
 	}
 	for _, n := range notes {
@@ -54,15 +54,15 @@ func (s *sheet) text(notes []string) string {
 }
 
 // next is the offset of the page after this one, 0 if there is none.
-func (s *sheet) next() int {
+func (s *rows) next() int {
 	if !s.cut && !s.Truncated {
 		return 0
 	}
-	return s.offset + len(s.rows)
+	return s.offset + len(s.list)
 }
 
 // notes say which part of the whole this is, and what is not in it.
-func (s *sheet) notes() []string {
+func (s *rows) notes() []string {
 	var notes []string
 	if n := s.rangeNote(); n != "" {
 		notes = append(notes, n)
@@ -76,20 +76,20 @@ func (s *sheet) notes() []string {
 	return notes
 }
 
-func (s *sheet) rangeNote() string {
+func (s *rows) rangeNote() string {
 	total := ""
 	if s.Complete {
-		total = " of " + thousands(int64(s.Results))
+		total = " of " + thousands(s.Results)
 	}
-	part := fmt.Sprintf("%s %s-%s%s", s.unit, thousands(int64(s.offset+1)), thousands(int64(s.offset+len(s.rows))), total)
+	part := fmt.Sprintf("%s %s-%s%s", s.unit, thousands(s.offset+1), thousands(s.offset+len(s.list)), total)
 	switch {
-	case len(s.rows) == 0 && s.offset > 0 && s.Results > 0:
-		return fmt.Sprintf("nothing at offset %d: there are %s %s", s.offset, thousands(int64(s.Results)), s.unit)
+	case len(s.list) == 0 && s.offset > 0 && s.Results > 0:
+		return fmt.Sprintf("nothing at offset %d: there are %s %s", s.offset, thousands(s.Results), s.unit)
 	case s.next() > 0 && s.cut:
 		return fmt.Sprintf("%s, cut at the size limit; offset=%d for more", part, s.next())
 	case s.next() > 0:
 		return fmt.Sprintf("%s; offset=%d for more", part, s.next())
-	case s.offset > 0 && len(s.rows) > 0:
+	case s.offset > 0 && len(s.list) > 0:
 		return part
 	}
 	return ""
@@ -99,9 +99,9 @@ func (s *sheet) rangeNote() string {
 // looked for may lie there.
 const few = 20
 
-func (s *sheet) skippedNote() string {
+func (s *rows) skippedNote() string {
 	k := s.Skipped
-	if (len(s.rows) >= few || s.next() > 0) && k.Unreadable+k.TooLarge+k.Denied == 0 {
+	if (len(s.list) >= few || s.next() > 0) && k.Unreadable+k.TooLarge+k.Denied == 0 {
 		return ""
 	}
 	const hint = "include_ignored=true shows what is ignored"
@@ -137,7 +137,7 @@ func skippedList(k search.Skipped) string {
 		if p.n == 0 {
 			continue
 		}
-		part := thousands(int64(p.n)) + " " + p.what
+		part := thousands(p.n) + " " + p.what
 		if p.what == "unreadable" {
 			part += " (" + strings.Join(k.Names, ", ") + ")"
 		}
@@ -166,7 +166,7 @@ type skipped struct {
 	Denied     int `json:"denied"`
 }
 
-func (s *sheet) counts(notes []string) counts {
+func (s *rows) counts(notes []string) counts {
 	k := s.Skipped
 	return counts{
 		Truncated: s.next() > 0, NextOffset: s.next(), TimedOut: s.TimedOut, Exact: s.Complete, Notes: notes,

@@ -13,7 +13,7 @@ help: ## list the targets
 build: ## build the servers into bin/
 	go build -trimpath -o bin/ ./cmd/...
 
-demo: ## show the servers at work on a small tree, offline
+demo: ## build the servers and show them at work on this tree
 	go run ./integration/demo
 
 test: lacks ## run all tests, then pkg and internal again with the race detector
@@ -27,7 +27,7 @@ race:
 
 # Tests that need one of these are skipped without it, or fail with REQUIRE_ALL=1.
 lacks:
-	@for tool in git rg gcc node docker; do \
+	@for tool in git rg gcc node; do \
 		command -v $$tool >/dev/null || echo "this machine lacks $$tool: tests that need it are left out"; \
 	done
 	@test -d $(CLIENTS)/node_modules || echo "this machine lacks the clients of others: make clients"

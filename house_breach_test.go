@@ -13,6 +13,7 @@ var planted = []struct {
 	path, text string
 	want       string // part of the only breach; "" where there must be none
 }{
+	{"dead link", "links lead somewhere", "docs/a.md", "see [b](b.md), [top](../docs/a.md#x), [web](https://example.org/)", "link to docs/b.md leads nowhere"},
 	{"unlisted package", "imports of our own packages", "pkg/shiny/a.go", "package shiny", "not in the import table"},
 	{
 		"pkg stands below internal", "imports of our own packages", "pkg/toolkit/a.go",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -226,4 +227,31 @@ func machineTraces(tr *tree) (breaches []string) {
 		}
 	}
 	return breaches
+}
+
+var link = regexp.MustCompile(`\]\(([^)#:\s]+)[^):]*\)`)
+
+// deadLinks wants every relative link of a document to lead to a file of the tree.
+func deadLinks(tr *tree) (breaches []string) {
+	for name, text := range tr.texts {
+		if path.Ext(name) != ".md" {
+			continue
+		}
+		for _, m := range link.FindAllSubmatch(text, -1) {
+			if to := path.Join(path.Dir(name), string(m[1])); !tr.has(to) {
+				breaches = append(breaches, fmt.Sprintf("%s: the link to %s leads nowhere", name, to))
+			}
+		}
+	}
+	return breaches
+}
+
+// has reports whether the tree has a file or folder of that name.
+func (tr *tree) has(name string) bool {
+	for file := range tr.texts {
+		if file == name || strings.HasPrefix(file, name+"/") {
+			return true
+		}
+	}
+	return false
 }

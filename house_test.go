@@ -37,6 +37,7 @@ var rules = map[string]rule{
 	"nothing replaced in go.mod":     replacements,
 	"only testneed skips":            skips,
 	"no paths or hosts of a machine": machineTraces,
+	"links lead somewhere":           deadLinks,
 }
 
 func TestHouse(t *testing.T) {

@@ -1,11 +1,15 @@
 package integration_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/toolhost/toolhost/internal/testneed"
 )
 
 // fileTree plants files below a new root, with a secret beside it, and returns the root.
@@ -82,6 +86,53 @@ func TestClientsFiles(t *testing.T) {
 					t.Errorf("%s %v: %q, which must not hold %q", tc.tool, tc.args, text, none)
 				}
 			}
+		}
+	})
+}
+
+// files.md 4d, case 40: a thousand calls at once where only 128 descriptors may be open.
+// They queue; none is refused, and calls that ask the same get the same.
+func TestThousandCallsWithFewDescriptors(t *testing.T) {
+	root := fileTree(t)
+	for i := range 40 {
+		dir := filepath.Join(root, "many", fmt.Sprint(i))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for j := range 20 {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.txt", j)), []byte("hit\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	calls := []struct{ tool, args string }{
+		{"Read", `{"file_path":"src/a.go"}`},
+		{"Grep", `{"pattern":"hit","head_limit":5}`},
+		{"Grep", `{"pattern":"nothing has this"}`},
+		{"Glob", `{"pattern":"**/*.txt"}`},
+		{"List", `{"depth":2}`},
+		{"Stat", `{"path":"src/a.go"}`},
+	}
+	eachEra(t, func(t *testing.T, e era) {
+		s := start(t, e, testneed.Tool(t, "sh"), "-c", `ulimit -n 128; exec "$0" "$@"`, binary(t, "cmd/mcp-files"), "--root", root)
+		var lines []string
+		for i := range 1000 {
+			c := calls[i%len(calls)]
+			lines = append(lines, e.call(i, c.tool, c.args))
+		}
+		go s.send(lines...)
+		first := map[int]string{}
+		for range lines {
+			m := s.next()
+			id, err := strconv.Atoi(string(m.ID))
+			if err != nil || m.Result == nil || m.Result.IsError {
+				t.Fatalf("answer %+v", m)
+			}
+			which := id % len(calls)
+			if before, ok := first[which]; ok && before != m.text() {
+				t.Errorf("%v: %q, and then %q", calls[which], before, m.text())
+			}
+			first[which] = m.text()
 		}
 	})
 }

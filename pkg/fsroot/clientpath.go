@@ -4,12 +4,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
 // spellings returns the ways to read a path that a model wrote, the literal one first:
-// without blanks and quotes round it, and without the @ that chat programs put before
-// file names.
+// without blanks and quotes round it, without the @ that chat programs put before file
+// names, and with the escapes resolved by which results print names that could forge a
+// line.
 func spellings(path string) []string {
 	forms := []string{path}
 	add := func(form string) {
@@ -21,8 +23,23 @@ func spellings(path string) []string {
 	add(bare)
 	bare = unquote(bare)
 	add(bare)
-	add(strings.TrimPrefix(bare, "@"))
+	bare = strings.TrimPrefix(bare, "@")
+	add(bare)
+	add(unescape(bare))
 	return forms
+}
+
+// unescape resolves the escapes of a Go string, such as \n, \x1b and \u202e; "" if s has
+// none, or others.
+func unescape(s string) string {
+	if !strings.ContainsRune(s, '\\') {
+		return ""
+	}
+	plain, err := strconv.Unquote(`"` + strings.ReplaceAll(s, `"`, `\"`) + `"`)
+	if err != nil {
+		return ""
+	}
+	return plain
 }
 
 func unquote(s string) string {

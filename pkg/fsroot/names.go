@@ -105,7 +105,7 @@ func (r *Root) similar(rel string) []string {
 			dir = next
 			continue
 		}
-		near := nearest(r.names(dir), name)
+		near := Nearest(r.names(dir), name)
 		for i := range near {
 			near[i] = path.Join(dir, near[i])
 		}
@@ -119,7 +119,8 @@ type scored struct {
 	cost int
 }
 
-func nearest(names []string, want string) []string {
+// Nearest returns up to three of names that want may have meant, the likeliest first.
+func Nearest(names []string, want string) []string {
 	var found []scored
 	for _, n := range names {
 		if cost, ok := distance(n, want); ok {

@@ -108,8 +108,8 @@ func (s *Set) dirs() []string {
 //
 // It accepts an absolute path in any form of a root, a path relative to the only root that
 // has it (or else to the first), file URIs, and ~ where the home directory lies in a root.
-// Only if nothing has exactly that name are blanks and quotes round it, a leading @ and
-// the other Unicode form tried.
+// Only if nothing has exactly that name are blanks and quotes round it, a leading @, Go's
+// escapes (as toolkit.Inline prints them) and the other Unicode form tried.
 //
 // Where nothing is found the error is of kind NotExist and names up to three similar
 // paths; the place is then where the path would be, for a caller that creates it.

@@ -12,7 +12,8 @@ import (
 
 // TestSpellings is rule 4c.1 and cases 24 and 25: what models and clients write for a path.
 func TestSpellings(t *testing.T) {
-	tr := plant(t, "a.txt", "a b.txt", "sub/x", "@types/index.d.ts", "home/me/notes", "100%.txt", "q?a#1")
+	tr := plant(t, "a.txt", "a b.txt", "sub/x", "@types/index.d.ts", "home/me/notes", "100%.txt", "q?a#1",
+		"line\nbreak", "left\u202eright", "caf\xe9", `back\slash`, `twin\n`, "twin\n")
 	t.Setenv("HOME", tr.root+"/home/me")
 	tests := []struct {
 		path, rel string
@@ -31,6 +32,12 @@ func TestSpellings(t *testing.T) {
 		{"file://" + tr.root + "/a%00b", "", fsroot.InvalidName},
 		{"http://example.org/a.txt", "", fsroot.InvalidName},
 		{"@a.txt", "a.txt", 0},
+		{`line\nbreak`, "line\nbreak", 0}, // as toolkit.Inline prints it
+		{`left\u202eright`, "left\u202eright", 0},
+		{`caf\xe9`, "caf\xe9", 0},
+		{`back\slash`, `back\slash`, 0},
+		{`twin\n`, `twin\n`, 0}, // the literal name goes first
+		{`\x2e\x2e/a.txt`, "", fsroot.Outside},
 		{"@types/index.d.ts", "@types/index.d.ts", 0},
 		{"@" + tr.root + "/sub/x", "sub/x", 0},
 		{" a.txt\n", "a.txt", 0},

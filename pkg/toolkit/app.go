@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -58,6 +57,9 @@ func (a App) Run(ctx context.Context, args []string, std Streams) int {
 	return r.exit(err)
 }
 
+// leastOutput is the smallest --max-output: less has no room for a line and its notes.
+const leastOutput = 4096
+
 // A usageError is a mistake in the command line; nothing was done.
 type usageError struct{ error }
 
@@ -100,11 +102,12 @@ func (r *run) cli() *cli.App {
 		Commands: []*cli.Command{
 			{
 				Name: "call", Usage: "make one call and print the result", ArgsUsage: "TOOL ['{json}' | @file | - | key=value...]",
-				Flags: []cli.Flag{jsonFlag("print the whole result")}, Action: r.call,
+				Description: "The arguments are one JSON object, in place, in a file or on standard input,\nor key=value for each, such as pattern=TODO -C=2. Behind -- nothing is a flag.",
+				Flags:       []cli.Flag{jsonFlag("print the whole result")}, Action: r.call,
 			},
-			{Name: "tools", Usage: "print the tools as served", Flags: []cli.Flag{jsonFlag("print the definitions")}, Action: r.tools},
-			{Name: "doctor", Usage: "say what works, what is missing, and how to mend it", Action: r.doctor},
-			{Name: "version", Usage: "print the version", Action: r.version},
+			{Name: "tools", Usage: "print the tools as served", Flags: []cli.Flag{jsonFlag("print the definitions")}, Action: alone(r.tools)},
+			{Name: "doctor", Usage: "say what works, what is missing, and how to mend it", Action: alone(r.doctor)},
+			{Name: "version", Usage: "print the version", Action: alone(r.version)},
 		},
 	}
 	for _, cmd := range c.Commands {
@@ -114,13 +117,23 @@ func (r *run) cli() *cli.App {
 	return c
 }
 
+// alone is a command that takes no arguments.
+func alone(do cli.ActionFunc) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if c.Args().Present() {
+			return usagef("%s takes no arguments, got %q", c.Command.Name, c.Args().First())
+		}
+		return do(c)
+	}
+}
+
 func jsonFlag(usage string) cli.Flag { return &cli.BoolFlag{Name: "json", Usage: usage} }
 
 func commonFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "root", Usage: "`DIR` to serve; can be repeated"},
 		&cli.StringFlag{Name: "require-approval", Usage: "`MODE`: policy, always (everything asks) or never (nothing asks)", Value: string(approval.AsDecided)},
-		&cli.StringSliceFlag{Name: "tools", Usage: "serve only `TOOL`; can be repeated"},
+		&cli.StringSliceFlag{Name: "tools", Usage: "serve only `TOOL`; can be repeated, or a list with commas"},
 		&cli.StringFlag{Name: "tool-prefix", Usage: "put `PREFIX` before every tool name"},
 		&cli.StringSliceFlag{Name: "tool-name", Usage: "show a tool under another name, `OLD=NEW`; can be repeated"},
 		&cli.IntFlag{Name: "max-output", Usage: "text of a result, in `BYTES`", Value: DefaultMaxOutput},
@@ -157,8 +170,8 @@ func (r *run) options(c *cli.Context) (o Options, err error) {
 	if r.app.Instructions != nil {
 		o.Instructions = r.app.Instructions(c)
 	}
-	if o.MaxOutput < 1024 {
-		return o, fmt.Errorf("--max-output %d: want at least 1024 bytes", o.MaxOutput)
+	if o.MaxOutput < leastOutput {
+		return o, fmt.Errorf("--max-output %d: want at least %d bytes", o.MaxOutput, leastOutput)
 	}
 	if o.Concurrent < 1 {
 		return o, fmt.Errorf("--max-concurrent %d: want at least 1", o.Concurrent)
@@ -176,7 +189,10 @@ func (r *run) options(c *cli.Context) (o Options, err error) {
 }
 
 func (r *run) names(c *cli.Context) (Names, error) {
-	n := Names{Only: slices.Clone(c.StringSlice("tools")), Prefix: c.String("tool-prefix"), Rename: map[string]string{}}
+	n := Names{Prefix: c.String("tool-prefix"), Rename: map[string]string{}}
+	for _, list := range c.StringSlice("tools") {
+		n.Only = append(n.Only, strings.Split(list, ",")...)
+	}
 	if r.app.Names != nil {
 		n.Rename = r.app.Names(c)
 	}

@@ -12,6 +12,14 @@ import (
 // command, a command's right behind it, and everything else behind "--". The library ignores
 // flags behind positional arguments, and a flag given to the wrong one of the two levels.
 func permute(args []string, app *cli.App) []string {
+	if len(args) == 1 {
+		switch args[0] {
+		case "--version", "-v":
+			return []string{"version"}
+		case "help":
+			return []string{"--help"}
+		}
+	}
 	p := permuter{program: arity(app.Flags)}
 	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {
@@ -35,9 +43,17 @@ type permuter struct {
 	head, own, words []string
 }
 
-// isWord reports whether s is not a flag. "-" is standard input, and key=value never
-// starts with a dash.
-func (p *permuter) isWord(s string) bool { return len(s) < 2 || s[0] != '-' }
+// isWord reports whether s is not a flag: "-" is standard input, and behind `call TOOL` an
+// argument of the tool may start with a dash, as in -C=2.
+func (p *permuter) isWord(s string) bool {
+	if len(s) < 2 || s[0] != '-' {
+		return true
+	}
+	name, _, joined := strings.Cut(strings.TrimLeft(s, "-"), "=")
+	_, program := p.program[name]
+	_, command := p.command[name]
+	return joined && !program && !command && len(p.words) > 1 && p.words[0] == "call"
+}
 
 func (p *permuter) word(s string, app *cli.App) {
 	if !p.hasCommand && len(p.words) == 0 {
@@ -51,11 +67,9 @@ func (p *permuter) word(s string, app *cli.App) {
 // flag sorts one flag and says how many of the arguments that follow belong to it.
 func (p *permuter) flag(s string, rest []string) (used int) {
 	name, _, joined := strings.Cut(strings.TrimLeft(s, "-"), "=")
-	to, takesValue := &p.head, false
+	to, takesValue := &p.own, p.command[name] // of the command, which may come later
 	if v, ok := p.program[name]; ok {
-		takesValue = v
-	} else if p.hasCommand {
-		to, takesValue = &p.own, p.command[name]
+		to, takesValue = &p.head, v
 	}
 	*to = append(*to, s)
 	if takesValue && !joined && len(rest) > 0 {

@@ -166,9 +166,6 @@ func (s *Server) List(ctx context.Context) ([]*mcp.Tool, error) {
 
 // tools is the command that prints the tool list.
 func (r *run) tools(c *cli.Context) error {
-	if c.Args().Present() {
-		return usagef("tools takes no arguments, got %q", c.Args().First())
-	}
 	s, err := r.server(c)
 	if err != nil {
 		return err

@@ -85,7 +85,6 @@ type propertySchema struct {
 	Description string          `json:"description,omitempty"`
 	Enum        []string        `json:"enum,omitempty"`
 	Minimum     *int64          `json:"minimum,omitempty"`
-	Maximum     *int64          `json:"maximum,omitempty"`
 	Items       *propertySchema `json:"items,omitempty"`
 }
 
@@ -96,7 +95,10 @@ func inputSchema(params []Param) *objectSchema {
 		if p.Hidden {
 			continue
 		}
-		ps := propertySchema{Type: p.Type, Description: p.Description, Enum: p.Enum, Minimum: p.Min, Maximum: p.Max}
+		ps := propertySchema{Type: p.Type, Description: p.Description, Enum: p.Enum}
+		if p.Min != nil && *p.Min > 0 {
+			ps.Minimum = p.Min // keeps weaker models from 0; other bounds are not worth their place
+		}
 		if p.Type == Array {
 			ps.Items = &propertySchema{Type: p.items()}
 		}

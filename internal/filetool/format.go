@@ -19,16 +19,27 @@ func thousands[N int | int64](n N) string {
 	return s
 }
 
-// plural writes how many there are of something. A y at its end stands behind a consonant.
+// plural writes how many there are of something.
 func plural[N int | int64](n N, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	many := one + "s"
+	return thousands(n) + " " + many(one)
+}
+
+// many is the plural of a noun. A y at its end stands behind a consonant.
+func many(one string) string {
 	if stem, ok := strings.CutSuffix(one, "y"); ok {
-		many = stem + "ies"
+		return stem + "ies"
 	}
-	return thousands(n) + " " + many
+	return one + "s"
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 // byteSize writes a size for a reader: 512 bytes, 1.2 KB, 107.0 MB.

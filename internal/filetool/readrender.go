@@ -13,21 +13,24 @@ import (
 	"github.com/toolhost/toolhost/pkg/toolkit"
 )
 
+// render puts the notes between what is read and the mark, which says how to continue and
+// is the last line.
 func (o readOut) render(b toolkit.Budget) toolkit.Result {
 	notes := ""
 	for _, n := range o.notes {
 		notes += "[" + n + "]\n"
 	}
 	var res toolkit.Result
+	mark := ""
 	switch room := b.Text - len(notes); {
 	case o.media != nil:
 		res = o.media.render(b)
 	case o.folder != nil:
-		res.Text = o.folder.render(room)
+		res.Text, mark = o.folder.render(room)
 	default:
-		res.Text = o.lines.render(room)
+		res.Text, mark = o.lines.render(room)
 	}
-	res.Text = strings.TrimSuffix(res.Text+notes, "\n")
+	res.Text = strings.TrimSuffix(res.Text+notes+mark, "\n")
 	return res
 }
 
@@ -126,9 +129,11 @@ func listFolder(p *readPlan, shows func(rel string, isDir bool) bool) (*folder, 
 	return f, nil
 }
 
-func (f *folder) render(room int) string {
+// render writes the entries as far as room reaches, and apart from them a last line that
+// says how many are missing.
+func (f *folder) render(room int) (text, mark string) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[%s is a directory; Read takes one of its files, List shows more]\n", f.name)
+	fmt.Fprintf(&b, "[%s is a directory: read one of its files, or list it for more]\n", f.name)
 	shown := 0
 	for _, e := range f.entries {
 		if b.Len()+len(e) > room-markRoom {
@@ -137,18 +142,18 @@ func (f *folder) render(room int) string {
 		b.WriteString(e + "\n")
 		shown++
 	}
+	if f.hidden > 0 {
+		fmt.Fprintf(&b, "[%s hidden by the policy]\n", plural(f.hidden, "entry"))
+	}
+	if f.total == 0 {
+		b.WriteString("[no entries]\n")
+	}
 	more := ""
 	if f.atLeast {
 		more = "more than "
 	}
 	if shown < f.total || f.atLeast {
-		fmt.Fprintf(&b, "[%d of %s%s entries; use List to see the others]\n", shown, more, thousands(f.total))
+		mark = fmt.Sprintf("[%d of %s%s entries; list the directory to see the others]\n", shown, more, thousands(f.total))
 	}
-	if f.hidden > 0 {
-		fmt.Fprintf(&b, "[%s entries are hidden by the policy]\n", thousands(f.hidden))
-	}
-	if f.total == 0 {
-		b.WriteString("[no entries]\n")
-	}
-	return b.String()
+	return b.String(), mark
 }

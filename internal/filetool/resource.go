@@ -68,7 +68,7 @@ func runResource(ctx context.Context, p *resourcePlan, _ approval.Grant) ([]*mcp
 		return nil, toolkit.Because(err, "%s cannot be read: the system reports an error", p.name)
 	}
 	if len(data) > resourceBytes {
-		return nil, toolkit.Errorf("%s is too large to be sent as a resource (at most %s): use the tool Read with offset and limit",
+		return nil, toolkit.Errorf("%s is too large to be sent as a resource (at most %s): read it by a tool, with offset and limit",
 			p.name, byteSize(resourceBytes))
 	}
 	return []*mcp.ResourceContents{contents(p.uri, data)}, nil

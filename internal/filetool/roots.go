@@ -68,8 +68,11 @@ func reading(root *fsroot.Root, access approval.Access, summary string, rels ...
 
 // isAbsolute reports whether a caller wrote path in an absolute form.
 func isAbsolute(path string) bool {
-	return filepath.IsAbs(path) || strings.HasPrefix(path, "~") || strings.HasPrefix(path, "file:")
+	return filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") || isURI(path)
 }
+
+// isURI reports whether path is a file URI; a name may begin with "file:" as well.
+func isURI(path string) bool { return strings.HasPrefix(strings.ToLower(path), "file:/") }
 
 // visible returns what a call may show of what lies below dir, by path below dir; nil is
 // everything. Directories decide for themselves only where they are results: their files

@@ -15,12 +15,14 @@ import (
 var globDefinition = toolkit.Definition{
 	Name:  "Glob",
 	Title: "Find files by name",
-	Description: "Finds files by a glob such as src/**/*.{ts,tsx}. Without / it matches at any depth; ending in / it finds directories. " +
-		"Hidden files are found, ignored ones counted. Results are capped; the last line says how to continue.",
+	Description: "Finds files by a glob such as src/**/*.{ts,tsx}. Without / it matches at any depth; " +
+		"ending in / it finds directories. Hidden files are found, ignored ones counted. " +
+		"Results are capped; the last line says how to continue.",
 	Params: []toolkit.Param{
 		{
-			Name: "pattern", Type: toolkit.String, Required: true, Example: `"**/*.go"`, Description: "Glob, relative to path.",
-			Aliases: []string{"glob", "glob_pattern", "file_mask", "filePattern", "query"},
+			Name: "pattern", Type: toolkit.String, Required: true, Example: `"**/*.go"`,
+			Description: "Glob, relative to path.",
+			Aliases:     []string{"glob", "glob_pattern", "file_mask", "filePattern", "query"},
 		},
 		pathParam, headLimit("Most results; default 100."), offsetParam, sortParam, ignoredParam,
 	},
@@ -46,10 +48,12 @@ type globPlan struct {
 	*target
 	query search.GlobQuery
 	asked string // the pattern as it was given
+	notes []string
 }
 
 func (r roots) planGlob(ctx context.Context, call *toolkit.Call, in globIn) (*globPlan, approval.Action, error) {
-	p := &globPlan{query: search.GlobQuery{Pattern: in.Pattern, Options: in.options(globLimit)}, asked: in.Pattern}
+	p := &globPlan{asked: in.Pattern, notes: in.notes(globLimit)}
+	p.query = search.GlobQuery{Pattern: in.Pattern, Options: in.options(globLimit)}
 	if isAbsolute(in.Pattern) {
 		in.Path, p.query.Pattern = splitAbsolute(filepath.ToSlash(in.Pattern))
 	}
@@ -60,7 +64,7 @@ func (r roots) planGlob(ctx context.Context, call *toolkit.Call, in globIn) (*gl
 	if err != nil {
 		return nil, approval.Action{}, err
 	}
-	if err := t.directories("Glob"); err != nil {
+	if err := t.directories(); err != nil {
 		return nil, approval.Action{}, err
 	}
 	p.target = t
@@ -85,11 +89,12 @@ func splitAbsolute(pattern string) (dir, rest string) {
 
 func runGlob(ctx context.Context, p *globPlan, g approval.Grant, report toolkit.Progress) (globOut, error) {
 	p.query.Progress = counting(report)
-	c, err := p.find(ctx, p.query, g)
-	if err != nil || c.TotalHits > 0 {
-		return globOut{page: c, pattern: p.asked}, err
+	found, err := p.find(ctx, p.query, g)
+	out := globOut{page: found, plan: p}
+	if err == nil && found.TotalHits == 0 && !found.TimedOut {
+		out.dir = p.directory(ctx, g)
 	}
-	return globOut{page: c, pattern: p.asked, dir: p.directory(ctx, g)}, nil
+	return out, err
 }
 
 func (p *globPlan) find(ctx context.Context, q search.GlobQuery, g approval.Grant) (*page, error) {
@@ -100,56 +105,61 @@ func (p *globPlan) find(ctx context.Context, q search.GlobQuery, g approval.Gran
 		}
 		return engine.Run(ctx, s)
 	}
-	return p.search(ctx, request{q.Options, g, strings.HasSuffix(q.Pattern, "/"), run})
+	directories := strings.HasSuffix(q.Pattern, "/")
+	return p.search(ctx, request{Options: q.Options, grant: g, directories: directories, run: run})
 }
 
 // directory returns the directory that the pattern matches where it matches no file:
-// models often give just that.
+// models often give just that. A pattern that ends in ** has already looked for the files
+// in it.
 func (p *globPlan) directory(ctx context.Context, g approval.Grant) string {
 	q := p.query
-	if strings.HasSuffix(q.Pattern, "/") {
+	if strings.HasSuffix(q.Pattern, "/") || strings.HasSuffix(q.Pattern, "**") {
 		return ""
 	}
 	q.Pattern, q.Offset, q.Limit = q.Pattern+"/", 0, 1
-	c, err := p.find(ctx, q, g)
-	if err != nil || len(c.hits) == 0 {
+	found, err := p.find(ctx, q, g)
+	if err != nil || len(found.hits) == 0 {
 		return ""
 	}
-	return c.hits[0].name
+	return found.hits[0].name
 }
 
 // A globOut is the paths found.
 type globOut struct {
 	*page
-	pattern string
-	dir     string // a directory that matches where no file does
+	plan *globPlan
+	dir  string // a directory that matches where no file does
 }
 
 type globResult struct {
 	Filenames  []string `json:"filenames"`
-	TotalFiles int      `json:"total_files"`
+	TotalFiles *int     `json:"total_files,omitempty"`
 	counts
 }
 
 func (o globOut) render(b toolkit.Budget) toolkit.Result {
-	s := &rows{page: o.page, unit: "files"}
-	for _, f := range o.hits {
-		s.list = append(s.list, row{text: f.name + typeMark(modeOf(f.Kind))})
+	s := &rows{page: o.page, unit: "file", narrow: "path or pattern"}
+	for _, h := range o.hits {
+		s.list = append(s.list, row{text: h.name + typeMark(modeOf(h.Kind))})
 	}
 	s.fit(b)
-	notes := s.notes()
-	if o.TotalHits == 0 {
-		notes = append(o.none(), notes...)
+	nothing := fmt.Sprintf("nothing matches %s", toolkit.Inline(o.plan.asked))
+	first, notes := s.stopped(nothing+" so far; "+o.seen()), append(o.plan.notes, s.notes()...)
+	if o.TotalHits == 0 && first == "" {
+		notes = append(o.none(nothing), notes...)
 	}
-	r := globResult{Filenames: []string{}, TotalFiles: o.TotalHits, counts: s.counts(notes)}
+	r := globResult{Filenames: []string{}, TotalFiles: o.exact(o.TotalHits), counts: s.counts(first, notes)}
 	for _, row := range s.list {
 		r.Filenames = append(r.Filenames, row.text)
 	}
-	return toolkit.Result{Text: s.text(notes), Structured: r}
+	return toolkit.Result{Text: s.text(first, notes), Structured: r}
 }
 
-func (o globOut) none() []string {
-	notes := []string{fmt.Sprintf("nothing matches %s; %s files seen", toolkit.Inline(o.pattern), thousands(o.Files))}
+func (o globOut) seen() string { return plural(o.Files, "file") + " seen" }
+
+func (o globOut) none(nothing string) []string {
+	notes := []string{nothing + "; " + o.seen()}
 	if o.dir != "" {
 		notes = append(notes, fmt.Sprintf("%s is a directory; %s/** finds its files", o.dir, o.dir))
 	}

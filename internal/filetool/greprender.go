@@ -17,9 +17,9 @@ type grepResult struct {
 	Filenames    []string    `json:"filenames"`
 	Matches      []grepLine  `json:"matches,omitempty"`
 	FileCounts   []fileCount `json:"file_counts,omitempty"`
-	TotalFiles   int         `json:"total_files"`
+	TotalFiles   *int        `json:"total_files,omitempty"`
 	TotalMatches *int        `json:"total_matches,omitempty"` // not of files_with_matches, which stops at the first
-	Searched     int         `json:"files_searched,omitempty"`
+	Searched     *int        `json:"files_searched,omitempty"`
 	counts
 }
 
@@ -36,19 +36,14 @@ type fileCount struct {
 }
 
 func (o grepOut) render(b toolkit.Budget) toolkit.Result {
-	s := &rows{page: o.page, unit: "files"}
-	r := grepResult{TotalFiles: o.TotalHits, Searched: o.Files}
-	matches := o.TotalMatches
-	if !o.Complete {
-		// How far the search got differs from run to run; what is on the page does not.
-		r.TotalFiles, r.Searched, matches = len(o.hits), 0, o.matches()
-	}
+	s := &rows{page: o.page, unit: "file", narrow: "path, glob or type", said: o.TotalHits == 0}
+	r := grepResult{TotalFiles: o.exact(o.TotalHits), Searched: o.exact(o.Files)}
 	if o.plan.query.Mode != search.Files {
-		r.TotalMatches = &matches
+		r.TotalMatches = o.exact(o.TotalMatches)
 	}
 	switch o.plan.query.Mode {
 	case search.Content:
-		s.unit = "lines"
+		s.unit = "line"
 		o.lines(s, &r)
 		r.Matches = r.Matches[:s.fit(b)]
 		r.Filenames = filesOf(r.Matches)
@@ -65,10 +60,9 @@ func (o grepOut) render(b toolkit.Budget) toolkit.Result {
 		}
 		r.Filenames = o.names(s.fit(b))
 	}
-	s.said = o.TotalHits == 0
-	notes := append(o.totals(), s.notes()...)
-	r.counts = s.counts(notes)
-	return toolkit.Result{Text: o.none() + s.text(notes), Structured: r}
+	first, notes := o.first(s), append(o.totals(s), s.notes()...)
+	r.counts = s.counts(first, notes)
+	return toolkit.Result{Text: s.text(first, notes), Structured: r}
 }
 
 // names returns the names of the first n hits.
@@ -121,38 +115,25 @@ func (o grepOut) line(name string, l search.Line, text string) string {
 	return fmt.Sprintf("%s%s%d%s%s", name, sep, l.Number, sep, text)
 }
 
-// matches returns how many matching lines the page has.
-func (o grepOut) matches() (n int) {
-	for _, f := range o.hits {
-		if o.plan.query.Mode != search.Content {
-			n += f.Count
-		}
-		for _, l := range f.Lines {
-			if l.Match {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// totals is the total line of count; where the search ended with the page, that of the page.
-func (o grepOut) totals() []string {
-	switch {
-	case o.plan.query.Mode != search.Count || o.TotalHits == 0:
+// totals is the total line of count, for the pages before and after as well.
+func (o grepOut) totals(s *rows) []string {
+	if o.plan.query.Mode != search.Count || o.TotalHits == 0 || s.endedEarly() {
 		return nil
-	case !o.Complete:
-		return []string{fmt.Sprintf("this page: %s in %s", plural(o.matches(), "matching line"), plural(len(o.hits), "file"))}
 	}
-	return []string{fmt.Sprintf("total: %s in %s", plural(o.TotalMatches, "matching line"), plural(o.TotalHits, "file"))}
+	what := "total"
+	if !o.Complete {
+		what = "total so far"
+	}
+	lines, files := plural(o.TotalMatches, "matching line"), plural(o.TotalHits, "file")
+	return []string{what + ": " + lines + " in " + files}
 }
 
-// none says that nothing was found, and how much was searched for it.
-func (o grepOut) none() string {
-	if o.TotalHits > 0 {
-		return ""
+// first says, where nothing was found or time ran out, how much was searched.
+func (o grepOut) first(s *rows) string {
+	searched := fmt.Sprintf("in %s searched (%s ignored, %s binary, %s unreadable skipped)", plural(o.Files, "file"),
+		thousands(o.Skipped.Ignored), thousands(o.Skipped.Binary), thousands(o.Skipped.Unreadable))
+	if line := s.stopped("no match so far " + searched); line != "" || o.TotalHits > 0 {
+		return line
 	}
-	k := o.Skipped
-	return fmt.Sprintf("No matches found in %s searched (%s ignored, %s binary, %s unreadable skipped)\n",
-		plural(o.Files, "file"), thousands(k.Ignored), thousands(k.Binary), thousands(k.Unreadable))
+	return "No matches found " + searched
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/toolhost/toolhost/internal/testneed"
 	"golang.org/x/sys/unix"
 )
@@ -33,7 +34,8 @@ func TestSpecialFiles(t *testing.T) {
 	}
 	t.Cleanup(func() { unix.Unmount(d.root+"/zero", unix.MNT_DETACH) })
 	for name, says := range map[string]string{
-		"fifo": "named pipe", "sock": "socket", "chardev": "character device", "loop": "block device", "zero": "character device",
+		"fifo": "named pipe", "sock": "socket", "chardev": "character device", "loop": "block device",
+		"zero": "character device",
 	} {
 		text, res := d.call(t, "Read", args{"file_path": name})
 		if !res.IsError || !strings.Contains(text, says) {
@@ -43,6 +45,20 @@ func TestSpecialFiles(t *testing.T) {
 		if res.IsError || !strings.Contains(text, "type: "+says) {
 			t.Errorf("Stat %s: %s", name, text)
 		}
+	}
+	types := map[string]any{}
+	_, res := d.call(t, "List", nil)
+	for _, e := range structured(t, res)["entries"].([]any) {
+		entry := e.(map[string]any)
+		types[entry["path"].(string)] = entry["type"]
+	}
+	delete(types, "zero") // a directory lists what lies under a mount
+	want := map[string]any{
+		"a.txt": "regular file", "fifo": "named pipe", "sock": "socket", "chardev": "character device",
+		"loop": "block device",
+	}
+	if diff := cmp.Diff(want, types); diff != "" {
+		t.Errorf("List (-want +got):\n%s", diff)
 	}
 }
 
@@ -78,7 +94,8 @@ func TestFewDescriptors(t *testing.T) {
 	for i := range 2000 {
 		path := []string{"sub/a.txt", "link/a.txt"}[i%2]
 		wg.Go(func() {
-			if text, res := d.call(t, "Read", args{"file_path": path}); res.IsError || !strings.HasPrefix(text, "1\tx") {
+			text, res := d.call(t, "Read", args{"file_path": path})
+			if res.IsError || !strings.HasPrefix(text, "1\tx") {
 				t.Errorf("read %q", text)
 			}
 		})
@@ -98,7 +115,8 @@ func TestProcAsRoot(t *testing.T) {
 	if res.IsError || !strings.HasPrefix(text, "1\tName:") || !strings.Contains(text, "through a link") {
 		t.Errorf("status: %s", text)
 	}
-	if text, _ := d.call(t, "Read", args{"file_path": "self/status", "offset": -1}); !strings.Contains(text, "nonvoluntary_ctxt_switches") {
+	text, _ = d.call(t, "Read", args{"file_path": "self/status", "offset": -1})
+	if !strings.Contains(text, "nonvoluntary_ctxt_switches") {
 		t.Errorf("the end of status: %s", text)
 	}
 }
@@ -135,7 +153,8 @@ func TestSwaps(t *testing.T) {
 			}
 			seen[res.IsError]++
 			text, res = d.call(t, "Stat", args{"path": path})
-			if !res.IsError && strings.Contains(text, fmt.Sprintf("size: %d bytes\n", len(secret))) && !strings.Contains(text, "type: link") {
+			itsSize := fmt.Sprintf("size: %d bytes\n", len(secret))
+			if !res.IsError && strings.Contains(text, itsSize) && !strings.Contains(text, "type: link") {
 				t.Fatalf("%s shows what is outside: %s", path, text)
 			}
 		}
@@ -165,4 +184,28 @@ func TestRootComesAndGoes(t *testing.T) {
 		}
 		must(t, os.RemoveAll(root))
 	}
+}
+
+// TestEscapedNames: what a tool prints of a name finds the file, though no line can hold
+// the name itself.
+func TestEscapedNames(t *testing.T) {
+	d := newHarness(t, map[string]string{
+		"sub/a\nb.txt": "newline", "sub/c\u202egpj.txt": "override", "sub/\x1b[2J": "escape",
+	})
+	t.Run("escaped names come back", func(t *testing.T) {
+		text, res := d.call(t, "List", args{"path": "sub"})
+		var read []string
+		for _, e := range structured(t, res)["entries"].([]any) {
+			name := e.(map[string]any)["path"].(string)
+			if !strings.Contains(text, strings.TrimPrefix(name, "sub/")) {
+				t.Errorf("the text lacks %s: %s", name, text)
+			}
+			content, _ := d.call(t, "Read", args{"file_path": name})
+			first, _, _ := strings.Cut(content, "\n")
+			read = append(read, first)
+		}
+		if diff := cmp.Diff([]string{"1\tescape", "1\tnewline", "1\toverride"}, read); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package filetool
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ const (
 	grepLimit   = 250
 	listLimit   = 500
 	mostResults = 10_000
+	farthest    = 1 << 30 // the greatest offset
 )
 
 // readDeadline bounds a call that reads one file. A search ends by itself in that time.
@@ -31,8 +33,8 @@ var (
 		},
 	}
 	offsetParam = toolkit.Param{
-		Name: "offset", Type: toolkit.Integer, Example: "100", Description: "Results to skip.",
-		Aliases: []string{"skip"},
+		Name: "offset", Type: toolkit.Integer, Min: toolkit.Bound(0), Max: toolkit.Bound(farthest),
+		Example: "100", Description: "Results to skip.", Aliases: []string{"skip"},
 	}
 	sortParam = toolkit.Param{
 		Name: "sort", Type: toolkit.String, Enum: []string{"path", "mtime"}, Example: `"mtime"`,
@@ -46,7 +48,8 @@ var (
 
 func headLimit(text string) toolkit.Param {
 	return toolkit.Param{
-		Name: "head_limit", Type: toolkit.Integer, Example: "100", Description: text,
+		Name: "head_limit", Type: toolkit.Integer, Min: toolkit.Bound(0), Max: toolkit.Bound(mostResults),
+		Example: "100", Description: text,
 		Aliases: []string{"limit", "max_results", "maxResults", "max_count", "headLimit"},
 	}
 }
@@ -54,27 +57,29 @@ func headLimit(text string) toolkit.Param {
 // A searchIn is the arguments that the searching tools share.
 type searchIn struct {
 	Path           string `json:"path"`
-	HeadLimit      *int64 `json:"head_limit"`
-	Offset         int64  `json:"offset"`
+	HeadLimit      *int   `json:"head_limit"`
+	Offset         int    `json:"offset"`
 	Sort           string `json:"sort"`
 	IncludeIgnored bool   `json:"include_ignored"`
 }
 
+// options returns what the engine takes. Without a limit, and for 0, the usual one holds.
 func (in searchIn) options(usual int) search.Options {
-	return search.Options{
-		Offset:         int(min(max(in.Offset, 0), 1<<30)),
-		Limit:          limitOf(in.HeadLimit, usual, mostResults),
-		Newest:         in.Sort == "mtime",
-		IncludeIgnored: in.IncludeIgnored,
+	o := search.Options{
+		Offset: in.Offset, Limit: usual, Newest: in.Sort == "mtime", IncludeIgnored: in.IncludeIgnored,
 	}
+	if in.HeadLimit != nil && *in.HeadLimit > 0 {
+		o.Limit = *in.HeadLimit
+	}
+	return o
 }
 
-// limitOf returns a limit that the caller gave, or the usual one in the place of nonsense.
-func limitOf(given *int64, usual, most int) int {
-	if given == nil || *given <= 0 {
-		return usual
+// notes says where an argument is taken as another: a search for nothing is a mistake.
+func (in searchIn) notes(usual int) []string {
+	if in.HeadLimit == nil || *in.HeadLimit > 0 {
+		return nil
 	}
-	return int(min(*given, int64(most)))
+	return []string{fmt.Sprintf("head_limit 0 is taken as the default, %d", usual)}
 }
 
 // splitGlobs splits a list at commas outside braces and brackets.

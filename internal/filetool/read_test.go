@@ -44,7 +44,8 @@ func TestRead(t *testing.T) {
 	d := newHarness(t, map[string]string{
 		"a.txt": "one\ntwo\nthree\n", "unended": "one\ntwo", "empty": "", "blank": "\n\n", "ten": numbered(10),
 		"crlf": "one\r\ntwo\r\n", "cr": "one\rtwo\r", "odd": "a\u2028b\fc\vd\ne\n",
-		"le": wide("h\u00e9\r\nb\n", binary.LittleEndian), "be": wide("h\u00e9\n", binary.BigEndian), "bom": "\xef\xbb\xbfone\ntwo\n",
+		"le": wide("h\u00e9\r\nb\n", binary.LittleEndian), "be": wide("h\u00e9\n", binary.BigEndian),
+		"bom":   "\xef\xbb\xbfone\ntwo\n",
 		"latin": "gr\xfc\xdfe\n", "gbk": "\xc4\xe3\n", "cut": "gr\xc3",
 		"long": strings.Repeat("\u00e9", 3000) + "\nnext\n",
 		"link": "-> sub/b.txt", "sub/b.txt": "b\n", "cafe\u0301": "x\n",
@@ -61,38 +62,71 @@ func TestRead(t *testing.T) {
 		{"empty", args{"file_path": "empty"}, "[empty file]"},
 		{"empty, from behind", args{"file_path": "empty", "offset": -5}, "[empty file]"},
 		{"blank lines", args{"file_path": "blank"}, "1\t\n2\t"},
-		{"limit", args{"file_path": "ten", "limit": 2}, "1\tline 1\n2\tline 2\n[lines 1-2 of 10; continue with offset=3]"},
-		{"middle", args{"file_path": "ten", "offset": 9, "limit": 1}, "9\tline 9\n[lines 9-9 of 10; continue with offset=10]"},
+		{
+			"limit", args{"file_path": "ten", "limit": 2},
+			"1\tline 1\n2\tline 2\n[lines 1-2 of 10; continue with offset=3]",
+		},
+		{
+			"middle", args{"file_path": "ten", "offset": 9, "limit": 1},
+			"9\tline 9\n[lines 9-9 of 10; continue with offset=10]",
+		},
 		{"to the end", args{"file_path": "ten", "offset": 10}, "10\tline 10\n[lines 10-10 of 10]"},
 		{"from the end", args{"file_path": "ten", "offset": -2}, "9\tline 9\n10\tline 10\n[lines 9-10 of 10]"},
-		{"from the end, limited", args{"file_path": "ten", "offset": -3, "limit": 1}, "8\tline 8\n[lines 8-8 of 10; continue with offset=9]"},
+		{
+			"from the end, limited", args{"file_path": "ten", "offset": -3, "limit": 1},
+			"8\tline 8\n[lines 8-8 of 10; continue with offset=9]",
+		},
 		{"more than there are, from the end", args{"file_path": "a.txt", "offset": -99}, "1\tone\n2\ttwo\n3\tthree"},
 		{"as far back as numbers go", args{"file_path": "unended", "offset": math.MinInt64}, "1\tone\n2\ttwo"},
-		{"claude-code#30197: strings", args{"file_path": "ten", "offset": "2", "limit": "1"}, "2\tline 2\n[lines 2-2 of 10; continue with offset=3]"},
+		{
+			"claude-code#30197: strings", args{"file_path": "ten", "offset": "2", "limit": "1"},
+			"2\tline 2\n[lines 2-2 of 10; continue with offset=3]",
+		},
 		{"ai-agent-book#37: null", args{"file_path": "unended", "offset": nil, "limit": nil}, "1\tone\n2\ttwo"},
-		{"opencode#45200: limit 0", args{"file_path": "unended", "limit": 0}, "1\tone\n2\ttwo\n[limit 0 is taken as the default, 2000]"},
+		{
+			"opencode#45200: limit 0", args{"file_path": "unended", "limit": 0},
+			"1\tone\n2\ttwo\n[limit 0 is taken as the default, 2000]",
+		},
 		{"opencode#46807: offset 0", args{"file_path": "unended", "offset": 0}, "1\tone\n2\ttwo"},
 		{"alias", args{"path": "unended"}, "1\tone\n2\ttwo"},
 		{"opencode's alias", args{"filePath": "unended"}, "1\tone\n2\ttwo"},
-		{"server-filesystem's head", args{"path": "ten", "head": 1}, "1\tline 1\n[lines 1-1 of 10; continue with offset=2]"},
+		{
+			"server-filesystem's head", args{"path": "ten", "head": 1},
+			"1\tline 1\n[lines 1-1 of 10; continue with offset=2]",
+		},
 		{"server-filesystem's tail", args{"path": "ten", "tail": "1"}, "10\tline 10\n[lines 10-10 of 10]"},
 		{"crlf", args{"file_path": "crlf"}, "1\tone\n2\ttwo"},
 		{"cr", args{"file_path": "cr"}, "1\tone\rtwo\r\n[lines end in CR alone, so the file counts as one line]"},
 		{"deepagents#5787: only newlines end lines", args{"file_path": "odd"}, "1\ta\u2028b\fc\vd\n2\te"},
 		{"kimi-code#2647: utf-16le", args{"file_path": "le"}, "1\th\u00e9\n2\tb\n[decoded from UTF-16LE]"},
 		{"utf-16be", args{"file_path": "be"}, "1\th\u00e9\n[decoded from UTF-16BE]"},
-		{"utf-16, from the end", args{"file_path": "le", "offset": -1}, "2\tb\n[decoded from UTF-16LE]\n[lines 2-2 of 2]"},
+		{
+			"utf-16, from the end", args{"file_path": "le", "offset": -1},
+			"2\tb\n[decoded from UTF-16LE]\n[lines 2-2 of 2]",
+		},
 		{"bom", args{"file_path": "bom"}, "1\tone\n2\ttwo"},
 		{"bom, from the end", args{"file_path": "bom", "offset": -2}, "1\tone\n2\ttwo"},
-		{"latin-1", args{"file_path": "latin"}, "1\tgr\u00fc\u00dfe\n[not UTF-8: other bytes are shown as in windows-1252]"},
+		{
+			"latin-1", args{"file_path": "latin"},
+			"1\tgr\u00fc\u00dfe\n[not UTF-8: other bytes are shown as in windows-1252]",
+		},
 		{"gbk", args{"file_path": "gbk"}, "1\t\u00c4\u00e3\n[not UTF-8: other bytes are shown as in windows-1252]"},
-		{"utf-8 cut in a letter", args{"file_path": "cut"}, "1\tgr\u00c3\n[not UTF-8: other bytes are shown as in windows-1252]"},
-		{"long line", args{"file_path": "long"}, "1\t" + strings.Repeat("\u00e9", 2000) + " ...[+1,000 chars]\n2\tnext" + cutNote},
+		{
+			"utf-8 cut in a letter", args{"file_path": "cut"},
+			"1\tgr\u00c3\n[not UTF-8: other bytes are shown as in windows-1252]",
+		},
+		{
+			"long line", args{"file_path": "long"},
+			"1\t" + strings.Repeat("\u00e9", 2000) + " ...[+1,000 chars]\n2\tnext" + cutNote,
+		},
 		{"through a link", args{"file_path": "link"}, "1\tb\n[through a link: this is sub/b.txt]"},
 		{"30 another unicode form", args{"file_path": "caf\u00e9"}, "1\tx\n[this is cafe\u0301]"},
 		{"pdf", args{"file_path": "pdf"}, "[binary, application/pdf, 10 bytes, pdf]"},
 		{"binary", args{"file_path": "bin"}, "[binary, application/octet-stream, 3 bytes, bin]"},
-		{"directory", args{"file_path": "sub"}, "[sub is a directory: read one of its files, or list it for more]\nb.txt"},
+		{
+			"directory", args{"file_path": "sub"},
+			"[sub is a directory: read one of its files, or list it for more]\nb.txt",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -110,8 +144,9 @@ func TestRead(t *testing.T) {
 // TestReadRefuses holds the errors: what they must say, and that they are errors.
 func TestReadRefuses(t *testing.T) {
 	d := newHarness(t, map[string]string{
-		"a.txt": "one\ntwo\n", "sub/main.go": "x", "link": "-> ../S", "dirlink": "-> ../out", "broken": "-> nowhere", "gone": "-> ../nowhere",
-		"l1": "-> l2", "l2": "-> l1", "abs-out": "-> /etc/passwd",
+		"a.txt": "one\ntwo\n", "sub/main.go": "x", "link": "-> ../S", "dirlink": "-> ../out", "broken": "-> nowhere",
+		"gone": "-> ../nowhere",
+		"l1":   "-> l2", "l2": "-> l1", "abs-out": "-> /etc/passwd",
 	})
 	must(t, os.Mkdir(d.root+"-evil", 0o755))
 	must(t, os.WriteFile(d.root+"-evil/x", []byte(secret), 0o644))
@@ -153,7 +188,9 @@ func TestReadRefuses(t *testing.T) {
 // TestReadBudget: RooCode PRs 6667 and 8789, cline PR 5225: the first page and how to go
 // on, never a flood and never a refusal.
 func TestReadBudget(t *testing.T) {
-	d := newHarness(t, map[string]string{"big": numbered(50_000), "wide": strings.Repeat("x", 1900) + "\n" + strings.Repeat("\u00e9", 1900) + "\n"}, "--max-output", "4096")
+	d := newHarness(t, map[string]string{
+		"big": numbered(50_000), "wide": strings.Repeat("x", 1900) + "\n" + strings.Repeat("\u00e9", 1900) + "\n",
+	}, "--max-output", "4096")
 	next, seen := 1, 0
 	for range 3 {
 		text, _ := d.call(t, "Read", args{"file_path": "big", "offset": next, "surprise": 1})
@@ -166,7 +203,8 @@ func TestReadBudget(t *testing.T) {
 			t.Fatalf("no mark in %q", text)
 		}
 		mark := strings.Replace(strings.ReplaceAll(text[i:], ",", ""), "; ", " ", 1)
-		if _, err := fmt.Sscanf(mark, "[lines %d-%d of 50000 continue with offset=%d]", &first, &last, &next); err != nil {
+		_, err := fmt.Sscanf(mark, "[lines %d-%d of 50000 continue with offset=%d]", &first, &last, &next)
+		if err != nil {
 			t.Fatalf("%v: %s", err, text[i:])
 		}
 		if first != seen+1 || next != last+1 || !strings.HasPrefix(text, fmt.Sprintf("%d\tline %d\n", first, first)) {
@@ -176,7 +214,8 @@ func TestReadBudget(t *testing.T) {
 	}
 	text, _ := d.call(t, "Read", args{"file_path": "wide", "offset": 2})
 	kept := strings.Count(text, "\u00e9")
-	if len(text) > 4096 || !utf8.ValidString(text) || kept == 0 || !strings.Contains(text, fmt.Sprintf(" ...[+%d chars]"+cutNote, 1900-kept)) {
+	mark := fmt.Sprintf(" ...[+%d chars]"+cutNote, 1900-kept)
+	if len(text) > 4096 || !utf8.ValidString(text) || kept == 0 || !strings.Contains(text, mark) {
 		t.Errorf("a line that is too wide: %q", text)
 	}
 }
@@ -190,11 +229,28 @@ func TestReadBig(t *testing.T) {
 		args args
 		want string
 	}{
-		{"start", args{"file_path": "lines", "limit": 1}, "1\tline 1\n[lines 1-1; the file (24.9 MB) goes on; continue with offset=2]"},
-		{"middle", args{"file_path": "lines", "offset": 1_900_000, "limit": 1}, "1900000\tline 1900000\n[lines 1,900,000-1,900,000; the file (24.9 MB) goes on; continue with offset=1900001]"},
-		{"last but one", args{"file_path": "lines", "offset": 1_999_999, "limit": 1}, "1999999\tline 1999999\n[lines 1,999,999-1,999,999; the file (24.9 MB) goes on; continue with offset=2000000]"},
-		{"last", args{"file_path": "lines", "offset": 2_000_000}, "2000000\tline 2000000\n[lines 2,000,000-2,000,000 of 2,000,000]"},
-		{"tail", args{"file_path": "lines", "offset": -1}, "2000000\tline 2000000\n[lines 2,000,000-2,000,000 of 2,000,000]"},
+		{
+			"start", args{"file_path": "lines", "limit": 1},
+			"1\tline 1\n[lines 1-1; the file (24.9 MB) goes on; continue with offset=2]",
+		},
+		{
+			"middle", args{"file_path": "lines", "offset": 1_900_000, "limit": 1},
+			"1900000\tline 1900000\n" +
+				"[lines 1,900,000-1,900,000; the file (24.9 MB) goes on; continue with offset=1900001]",
+		},
+		{
+			"last but one", args{"file_path": "lines", "offset": 1_999_999, "limit": 1},
+			"1999999\tline 1999999\n" +
+				"[lines 1,999,999-1,999,999; the file (24.9 MB) goes on; continue with offset=2000000]",
+		},
+		{
+			"last", args{"file_path": "lines", "offset": 2_000_000},
+			"2000000\tline 2000000\n[lines 2,000,000-2,000,000 of 2,000,000]",
+		},
+		{
+			"tail", args{"file_path": "lines", "offset": -1},
+			"2000000\tline 2000000\n[lines 2,000,000-2,000,000 of 2,000,000]",
+		},
 		{"one line", args{"file_path": "one"}, "1\t" + strings.Repeat("x", 2000) + " ...[+31,455,280 chars]" + cutNote},
 	}
 	for _, tt := range tests {
@@ -225,11 +281,13 @@ func TestReadMedia(t *testing.T) {
 
 	text, res := d.call(t, "Read", args{"file_path": "p.png"})
 	img, ok := res.Content[len(res.Content)-1].(*mcp.ImageContent)
-	if !ok || !bytes.Equal(img.Data, pic.Bytes()) || img.MIMEType != "image/png" || !strings.Contains(text, "[image/png, ") {
+	if !ok || !bytes.Equal(img.Data, pic.Bytes()) || img.MIMEType != "image/png" ||
+		!strings.Contains(text, "[image/png, ") {
 		t.Errorf("image: %s, %T", text, res.Content[len(res.Content)-1])
 	}
 	text, res = d.call(t, "Read", args{"file_path": "s.wav"})
-	if snd, ok := res.Content[len(res.Content)-1].(*mcp.AudioContent); !ok || string(snd.Data) != wav || snd.MIMEType != "audio/wav" {
+	snd, ok := res.Content[len(res.Content)-1].(*mcp.AudioContent)
+	if !ok || string(snd.Data) != wav || snd.MIMEType != "audio/wav" {
 		t.Errorf("sound: %s, %T", text, res.Content[len(res.Content)-1])
 	}
 	for name, says := range map[string]string{"huge.png": "not shown", "x.bin": "application/octet-stream"} {
@@ -276,7 +334,8 @@ func TestReadNotebookEncodings(t *testing.T) {
 	small := `{"nbformat":4,"cells":[{"cell_type":"raw","source":"gr%s"}]}`
 	big := strings.Repeat("# gr\u00fc\u00dfe\n", 1_200_000)
 	d := newHarness(t, map[string]string{
-		"wide.ipynb": wide(fmt.Sprintf(small, "\u00fc"), binary.LittleEndian), "latin.ipynb": fmt.Sprintf(small, "\xfc"),
+		"wide.ipynb":    wide(fmt.Sprintf(small, "\u00fc"), binary.LittleEndian),
+		"latin.ipynb":   fmt.Sprintf(small, "\xfc"),
 		"bigwide.ipynb": wide(big, binary.BigEndian), "biglatin.ipynb": strings.ReplaceAll(big, "\u00fc", "\xfc"),
 	})
 	const latin, flat = "[not UTF-8: other bytes are shown as in windows-1252]",
@@ -307,7 +366,8 @@ func TestReadFolder(t *testing.T) {
 	}
 	d := newHarness(t, files)
 	text, res := d.call(t, "Read", args{"file_path": "many/"})
-	if res.IsError || !strings.Contains(text, "\na\\nb\ndir/\nf000\n") || !strings.HasSuffix(text, "[100 of 153 entries; list the directory to see the others]") {
+	const mark = "[100 of 153 entries; list the directory to see the others]"
+	if res.IsError || !strings.Contains(text, "\na\\nb\ndir/\nf000\n") || !strings.HasSuffix(text, mark) {
 		t.Errorf("%s", text)
 	}
 	if text, _ := d.call(t, "Read", args{"file_path": "."}); !strings.HasSuffix(text, "many/") {

@@ -45,7 +45,10 @@ type media struct {
 
 // readMedia reads what a client can show; of all else the facts are enough.
 func (p *readPlan) readMedia(kind textfile.Kind, r io.Reader) (*media, error) {
-	m := &media{name: p.names.name(p.file.Real), uri: fileURI(p.root.Abs(p.file.Real)), mime: kind.MIME, size: p.file.Info.Size()}
+	m := &media{
+		name: p.names.name(p.file.Real), uri: fileURI(p.root.Abs(p.file.Real)),
+		mime: kind.MIME, size: p.file.Info.Size(),
+	}
 	if !m.showable() || m.size > mediaBytes {
 		return m, nil
 	}
@@ -73,9 +76,9 @@ func (m *media) render(b toolkit.Budget) toolkit.Result {
 	fits := m.data != nil && len(m.data) <= limit
 	switch {
 	case fits && m.isAudio():
-		return toolkit.Result{Text: m.text() + "\n", Media: []mcp.Content{&mcp.AudioContent{Data: m.data, MIMEType: m.mime}}}
+		return m.shown(&mcp.AudioContent{Data: m.data, MIMEType: m.mime})
 	case fits:
-		return toolkit.Result{Text: m.text() + "\n", Media: []mcp.Content{&mcp.ImageContent{Data: m.data, MIMEType: m.mime}}}
+		return m.shown(&mcp.ImageContent{Data: m.data, MIMEType: m.mime})
 	}
 	text := "[binary, " + m.text()[1:] + "\n"
 	if m.showable() {
@@ -83,6 +86,10 @@ func (m *media) render(b toolkit.Budget) toolkit.Result {
 	}
 	link := &mcp.ResourceLink{URI: m.uri, Name: m.name, MIMEType: m.mime, Size: &m.size}
 	return toolkit.Result{Text: text, Media: []mcp.Content{link}}
+}
+
+func (m *media) shown(block mcp.Content) toolkit.Result {
+	return toolkit.Result{Text: m.text() + "\n", Media: []mcp.Content{block}}
 }
 
 func (m *media) text() string {
@@ -153,7 +160,8 @@ func (f *folder) render(room int) (text, mark string) {
 		more = "more than "
 	}
 	if shown < f.total || f.atLeast {
-		mark = fmt.Sprintf("[%d of %s%s entries; list the directory to see the others]\n", shown, more, thousands(f.total))
+		all := more + thousands(f.total)
+		mark = fmt.Sprintf("[%d of %s entries; list the directory to see the others]\n", shown, all)
 	}
 	return b.String(), mark
 }

@@ -11,10 +11,11 @@ import (
 // A rows is a result as text: rows, of which the first so many fit, and notes.
 type rows struct {
 	*page
-	unit string // what a row is, in the plural
-	list []row
-	cut  bool // rows were left out for room
-	said bool // the text already says what was ignored, binary or unreadable
+	unit   string // what a row is, in the singular
+	narrow string // the arguments that make the search smaller
+	list   []row
+	cut    bool // rows were left out for room
+	said   bool // the text already says what was ignored, binary or unreadable
 }
 
 // A row is one result. What stands before it is no result of its own.
@@ -42,8 +43,12 @@ func (s *rows) fit(b toolkit.Budget) int {
 	return len(s.list)
 }
 
-func (s *rows) text(notes []string) string {
+// text joins the first line, which may be empty, the rows and the notes.
+func (s *rows) text(first string, notes []string) string {
 	var b strings.Builder
+	if first != "" {
+		b.WriteString(first + "\n")
+	}
 	for _, r := range s.list {
 		b.WriteString(r.before + r.text + "\n")
 	}
@@ -51,6 +56,18 @@ func (s *rows) text(notes []string) string {
 		b.WriteString("[" + n + "]\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// stopped is the first line of a search that ran out of time, with what it has so far;
+// empty for others. A model that read of an absence first would stop there.
+func (s *rows) stopped(soFar string) string {
+	if !s.TimedOut {
+		return ""
+	}
+	if s.TotalHits > 0 {
+		soFar = "results are missing"
+	}
+	return fmt.Sprintf("Stopped after %.0f s: %s; narrow %s", search.DefaultTimeout.Seconds(), soFar, s.narrow)
 }
 
 // next is the offset of the page after this one, 0 if there is none.
@@ -61,17 +78,13 @@ func (s *rows) next() int {
 	return s.offset + len(s.list)
 }
 
-// notes say which part of the whole this is, and what is not in it.
-func (s *rows) notes() []string {
-	var notes []string
-	if n := s.rangeNote(); n != "" {
-		notes = append(notes, n)
-	}
-	if s.TimedOut {
-		notes = append(notes, fmt.Sprintf("stopped after %.0f s, so results are missing: name a narrower path or pattern", search.DefaultTimeout.Seconds()))
-	}
-	if n := s.skippedNote(); n != "" {
-		notes = append(notes, n)
+// notes say what is not in the result and, at the end, which part of the whole it is and
+// how to get the next one: that is where the descriptions send the model.
+func (s *rows) notes() (notes []string) {
+	for _, n := range []string{s.skippedNote(), s.linksNote(), s.rangeNote()} {
+		if n != "" {
+			notes = append(notes, n)
+		}
 	}
 	return notes
 }
@@ -81,10 +94,10 @@ func (s *rows) rangeNote() string {
 	if s.Complete {
 		total = " of " + thousands(s.Results)
 	}
-	part := fmt.Sprintf("%s %s-%s%s", s.unit, thousands(s.offset+1), thousands(s.offset+len(s.list)), total)
+	part := fmt.Sprintf("%s %s-%s%s", many(s.unit), thousands(s.offset+1), thousands(s.offset+len(s.list)), total)
 	switch {
-	case len(s.list) == 0 && s.offset > 0 && s.Results > 0:
-		return fmt.Sprintf("nothing at offset %d: there are %s %s", s.offset, thousands(s.Results), s.unit)
+	case len(s.list) == 0 && s.offset > 0 && s.Results > 0 && !s.TimedOut:
+		return fmt.Sprintf("nothing at offset %d: there %s %s", s.offset, isOrAre(s.Results), plural(s.Results, s.unit))
 	case s.next() > 0 && s.cut:
 		return fmt.Sprintf("%s, cut at the size limit; offset=%d for more", part, s.next())
 	case s.next() > 0:
@@ -100,27 +113,58 @@ func (s *rows) rangeNote() string {
 const few = 20
 
 func (s *rows) skippedNote() string {
-	k := s.Skipped
-	if (len(s.list) >= few || s.next() > 0) && k.Unreadable+k.TooLarge+k.Denied == 0 {
+	k := s.skips()
+	if s.isFull() && k.Unreadable+k.TooLarge+k.Denied == 0 {
 		return ""
 	}
 	const hint = "include_ignored=true shows what is ignored"
+	ignored := k.Ignored
 	if s.said {
 		k.Ignored, k.Binary = 0, 0
 	}
 	list := skippedList(k)
 	switch {
-	case list == "" && s.Skipped.Ignored > 0:
+	case list == "" && ignored > 0:
 		return hint
 	case list == "":
 		return ""
-	case s.Skipped.Ignored > 0:
+	case ignored > 0:
 		list += "; " + hint
 	}
 	return "skipped: " + list
 }
 
+// linksNote says that links were not followed, as long as what is looked for may lie there.
+func (s *rows) linksNote() string {
+	switch n := s.skips().Links; {
+	case n == 0 || s.isFull():
+		return ""
+	case n == 1:
+		return "1 link was not followed: give it as path"
+	default:
+		return plural(n, "link") + " were not followed: give one as path"
+	}
+}
+
+func (s *rows) isFull() bool { return len(s.list) >= few || s.next() > 0 }
+
+// skips returns what was skipped. How far beyond its page a search gets that ends with it
+// differs from run to run, so nothing is told of that.
+func (s *rows) skips() search.Skipped {
+	if s.endedEarly() {
+		return search.Skipped{}
+	}
+	return s.Skipped
+}
+
+// endedEarly reports whether the search ended since the page was full.
+func (s *rows) endedEarly() bool { return !s.Complete && !s.TimedOut }
+
 func skippedList(k search.Skipped) string {
+	special := "pipes, sockets or devices"
+	if k.Special == 1 {
+		special = "pipe, socket or device"
+	}
 	var parts []string
 	for _, p := range []struct {
 		n    int
@@ -129,56 +173,13 @@ func skippedList(k search.Skipped) string {
 		{k.Ignored, "ignored"},
 		{k.Binary, "binary"},
 		{k.TooLarge, "too large"},
-		{k.Unreadable, "unreadable"},
-		{k.Special, "pipes, sockets or devices"},
-		{k.Links, "links"},
+		{k.Unreadable, "unreadable (" + strings.Join(k.Names, ", ") + ")"},
+		{k.Special, special},
 		{k.Denied, "hidden by the policy"},
 	} {
-		if p.n == 0 {
-			continue
+		if p.n > 0 {
+			parts = append(parts, thousands(p.n)+" "+p.what)
 		}
-		part := thousands(p.n) + " " + p.what
-		if p.what == "unreadable" {
-			part += " (" + strings.Join(k.Names, ", ") + ")"
-		}
-		parts = append(parts, part)
 	}
 	return strings.Join(parts, ", ")
 }
-
-// A counts is what all structured results of a search have.
-type counts struct {
-	Truncated  bool     `json:"truncated"`
-	NextOffset int      `json:"next_offset,omitempty"`
-	TimedOut   bool     `json:"timed_out"`
-	Exact      bool     `json:"exact"`
-	Skipped    skipped  `json:"skipped"`
-	Notes      []string `json:"notes,omitempty"`
-}
-
-type skipped struct {
-	Ignored    int `json:"ignored"`
-	Binary     int `json:"binary"`
-	TooLarge   int `json:"too_large"`
-	Unreadable int `json:"unreadable"`
-	Special    int `json:"special"`
-	Links      int `json:"links"`
-	Denied     int `json:"denied"`
-}
-
-func (s *rows) counts(notes []string) counts {
-	k := s.Skipped
-	return counts{
-		Truncated: s.next() > 0, NextOffset: s.next(), TimedOut: s.TimedOut, Exact: s.Complete, Notes: notes,
-		Skipped: skipped{k.Ignored, k.Binary, k.TooLarge, k.Unreadable, k.Special, k.Links, k.Denied},
-	}
-}
-
-// countsSchema describes counts, for the output schemas; it ends the properties.
-const countsSchema = `
-		"truncated":{"type":"boolean","description":"more follow"},
-		"next_offset":{"type":"integer","description":"of the next page"},
-		"timed_out":{"type":"boolean","description":"ended early"},
-		"exact":{"type":"boolean","description":"totals are exact"},
-		"skipped":{"type":"object","description":"counts by reason"},
-		"notes":{"type":"array","description":"as in the text","items":{"type":"string"}}}}`

@@ -2,11 +2,12 @@ package filetool
 
 import (
 	"context"
-	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/toolhost/toolhost/internal/filetool/search"
 	"github.com/toolhost/toolhost/pkg/approval"
+	"github.com/toolhost/toolhost/pkg/fsroot"
 	"github.com/toolhost/toolhost/pkg/toolkit"
 )
 
@@ -14,7 +15,9 @@ import (
 type hit struct {
 	search.Hit
 	name  string
-	start *start // nil in a file that path names
+	start *start       // nil in a file that path names
+	mode  fs.FileMode  // of List: the type
+	link  *fsroot.Link // of List: where a link leads
 }
 
 // A page is what a search found: the hits asked for, and counts over all starts.
@@ -36,6 +39,7 @@ type request struct {
 	search.Options
 	grant       approval.Grant
 	directories bool // they are results, and show only where the policy says so
+	totals      bool // go on behind a full page, for exact totals
 	run         func(context.Context, search.Start, search.Options) (*search.Result, error)
 }
 
@@ -58,7 +62,7 @@ func (t *target) search(ctx context.Context, q request) (*page, error) {
 		} else { // the page is full: this only tells whether there is more
 			p.Truncated = p.Truncated || len(r.Hits) > 0
 		}
-		if p.Truncated {
+		if p.Truncated && !q.totals {
 			p.Complete = p.Complete && i+1 == len(t.starts)
 			break
 		}
@@ -108,9 +112,9 @@ func results(hits []search.Hit) (n int) {
 	return n
 }
 
-// counting reports progress by the number of files.
+// counting reports progress by the number of files, which clients show with the message.
 func counting(report toolkit.Progress) func(int) {
 	return func(files int) {
-		report(float64(files), 0, fmt.Sprintf("%s files seen", thousands(int64(files))))
+		report(float64(files), 0, "files seen")
 	}
 }

@@ -95,13 +95,13 @@ func isNested(root *fsroot.Root, all []*fsroot.Root, self int) bool {
 }
 
 // directories refuses a file, for tools that search only directories.
-func (t *target) directories(tool string) error {
+func (t *target) directories() error {
 	if t.file == nil {
 		return nil
 	}
 	name := t.names.name(t.file.Real)
 	t.Close()
-	return toolkit.Errorf("%s is a file: %s takes a directory, Read shows a file", name, tool)
+	return toolkit.Errorf("%s is a file: give a directory as path, or read the file", name)
 }
 
 // action describes the search.

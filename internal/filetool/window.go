@@ -115,7 +115,7 @@ func (w *window) take(sc *textfile.Scanner, limit, base int64) (ended bool, err 
 			return false, err
 		}
 		held += len(line.Text)
-		w.lines = append(w.lines, shownLine{number: base + line.Number, text: textfile.Show(line.Text), rest: line.Rest})
+		w.lines = append(w.lines, shownLine{base + line.Number, textfile.Show(line.Text), line.Rest})
 	}
 	return false, nil
 }

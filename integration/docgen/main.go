@@ -25,10 +25,14 @@ import (
 
 //go:generate go run .
 
+// documents are what it writes into, seen from its own folder.
+func documents() []string {
+	return []string{filepath.Join("..", "..", "README.md"), filepath.Join("..", "..", "docs", "tools.md")}
+}
+
 func main() {
-	top := filepath.Join("..", "..")
-	for _, doc := range []string{"README.md", "docs/tools.md"} {
-		if err := rewrite(filepath.Join(top, doc)); err != nil {
+	for _, doc := range documents() {
+		if err := rewrite(doc); err != nil {
 			fmt.Fprintln(os.Stderr, "docgen:", err)
 			os.Exit(1)
 		}
@@ -59,6 +63,15 @@ func rewrite(file string) error {
 	if err != nil {
 		return err
 	}
+	text, err := current(old)
+	if err != nil || bytes.Equal(old, text) {
+		return err
+	}
+	return os.WriteFile(file, text, 0o644)
+}
+
+// current returns a document with its generated parts as they should be.
+func current(old []byte) ([]byte, error) {
 	var failed error
 	text := section.ReplaceAllFunc(old, func(m []byte) []byte {
 		part := section.FindSubmatch(m)
@@ -73,10 +86,7 @@ func rewrite(file string) error {
 		}
 		return slices.Concat(part[1], []byte(table), part[4])
 	})
-	if failed != nil || bytes.Equal(old, text) {
-		return failed
-	}
-	return os.WriteFile(file, text, 0o644)
+	return text, failed
 }
 
 // served asks a server for its tools, as a client would.

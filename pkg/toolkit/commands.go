@@ -118,7 +118,11 @@ func (r *run) document(word string) (json.RawMessage, error) {
 
 func printText(w io.Writer, res *mcp.CallToolResult) error {
 	for _, c := range res.Content {
-		if _, err := fmt.Fprintln(w, describe(c)); err != nil {
+		text := describe(c)
+		if isTerminal(w) {
+			text = terminal(text)
+		}
+		if _, err := fmt.Fprintln(w, text); err != nil {
 			return fmt.Errorf("print result: %w", err)
 		}
 	}

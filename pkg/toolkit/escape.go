@@ -22,6 +22,12 @@ func ValidText(s string) string {
 	return escape(s, func(rune) bool { return false })
 }
 
+// terminal keeps s from steering a terminal: all that [Inline] escapes, but for the ends of
+// lines and tabs.
+func terminal(s string) string {
+	return escape(s, func(r rune) bool { return r != '\n' && r != '\t' && forges(r) })
+}
+
 // forges reports whether r could be taken for something else on a line.
 func forges(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)

@@ -14,7 +14,8 @@ func TestListLinks(t *testing.T) {
 		"sub/out": "-> ../../S", "sub/far": "-> /etc/passwd", "sub/none": "-> nowhere", "sub/loop": "-> loop",
 	})
 	d.holds(t, "List", []want{{
-		"text", args{"path": "sub"},
+		"text",
+		args{"path": "sub"},
 		"sub/\n  a.txt\n  abs -> sub/a.txt\n  chain -> sub/a.txt\n  dir -> .\n  far -> (outside)\n" +
 			"  loop -> (loop)\n  none -> (dangling)\n  out -> (outside)\n  rel -> sub/a.txt",
 	}})

@@ -26,17 +26,20 @@ func TestLastLine(t *testing.T) {
 	}{
 		{"an encoding", "Read", args{"file_path": "latin.txt"}, "[lines 1-2,000 of 3,000; continue with offset=2001]"},
 		{
-			"a limit", "Read", args{"file_path": "latin.txt", "limit": 0},
+			"a limit", "Read",
+			args{"file_path": "latin.txt", "limit": 0},
 			"[lines 1-2,000 of 3,000; continue with offset=2001]",
 		},
 		{"a link", "Read", args{"file_path": "link", "limit": 1}, "[lines 1-1 of 3,000; continue with offset=2]"},
 		{
-			"a directory", "Read", args{"file_path": "sub", "limit": 0},
+			"a directory", "Read",
+			args{"file_path": "sub", "limit": 0},
 			"[100 of 150 entries; list the directory to see the others]",
 		},
 		{"files", "Glob", args{"pattern": "**", "head_limit": 2}, "[files 1-2 of 152; offset=2 for more]"},
 		{
-			"a count", "Grep", args{"pattern": "hit", "output_mode": "count", "head_limit": 2},
+			"a count", "Grep",
+			args{"pattern": "hit", "output_mode": "count", "head_limit": 2},
 			"[files 1-2 of 150; offset=2 for more]",
 		},
 		{"entries", "List", args{"depth": 2, "head_limit": 3}, "[entries 1-3 of 154; offset=3 for more]"},
@@ -192,19 +195,23 @@ func TestTotals(t *testing.T) {
 		want       facts
 	}{
 		{
-			"files, ended with the page", "Grep", args{"pattern": "hit", "head_limit": 1},
+			"files, ended with the page", "Grep",
+			args{"pattern": "hit", "head_limit": 1},
 			facts{"exact": false, "total_files": nil, "files_searched": nil, "skipped": nil, "next_offset": 1.0},
 		},
 		{
-			"files, all", "Grep", args{"pattern": "hit"},
+			"files, all", "Grep",
+			args{"pattern": "hit"},
 			facts{"exact": true, "total_files": 3.0, "total_matches": nil, "files_searched": 4.0},
 		},
 		{
-			"lines, ended with the page", "Grep", args{"pattern": "hit", "output_mode": "content", "head_limit": 1},
+			"lines, ended with the page", "Grep",
+			args{"pattern": "hit", "output_mode": "content", "head_limit": 1},
 			facts{"exact": false, "total_files": nil, "total_matches": nil},
 		},
 		{
-			"a page of counts", "Grep", args{"pattern": "hit", "output_mode": "count", "head_limit": 1},
+			"a page of counts", "Grep",
+			args{"pattern": "hit", "output_mode": "count", "head_limit": 1},
 			facts{"exact": true, "total_files": 3.0, "total_matches": 4.0, "next_offset": 1.0},
 		},
 		{"a page of names", "Glob", args{"pattern": "**", "head_limit": 1}, facts{"exact": true, "total_files": 4.0}},
@@ -230,11 +237,13 @@ func TestCountsOfSeveralRoots(t *testing.T) {
 	const total = "\n[total: 4 matching lines in 3 files]\n"
 	d.holds(t, "Grep", []want{
 		{
-			"one of the first root", args{"pattern": "hit", "output_mode": "count", "head_limit": 1},
+			"one of the first root",
+			args{"pattern": "hit", "output_mode": "count", "head_limit": 1},
 			one.root + "/a:2" + total + "[files 1-1 of 3; offset=1 for more]",
 		},
 		{
-			"all of the first root", args{"pattern": "hit", "output_mode": "count", "head_limit": 2},
+			"all of the first root",
+			args{"pattern": "hit", "output_mode": "count", "head_limit": 2},
 			one.root + "/a:2\n" + one.root + "/b:1" + total + "[files 1-2 of 3; offset=2 for more]",
 		},
 	})
@@ -276,7 +285,8 @@ func TestLinksPassedOver(t *testing.T) {
 	d.holds(t, "Glob", []want{
 		{"a link to a file", args{"pattern": "good"}, "[nothing matches good; 1 file seen]" + one},
 		{
-			"several", args{"pattern": "[dg]*"},
+			"several",
+			args{"pattern": "[dg]*"},
 			"[nothing matches [dg]*; 1 file seen]\n[2 links were not followed: give one as path]",
 		},
 		{"no hint to make the same call", args{"pattern": "in/**"}, "[nothing matches in/**; 0 files seen]" + one},

@@ -47,7 +47,8 @@ func TestHidden(t *testing.T) {
 	hidden.holds(t, "Grep", []want{
 		{"content", args{"pattern": "hit", "output_mode": "content"}, "a.txt:1:hit" + note},
 		{
-			"in a directory", args{"pattern": "KEY", "path": "sub"},
+			"in a directory",
+			args{"pattern": "KEY", "path": "sub"},
 			"No matches found in 0 files searched (0 ignored, 0 binary, 0 unreadable skipped)\n" +
 				"[skipped: 1 hidden by the policy]",
 		},
@@ -56,7 +57,8 @@ func TestHidden(t *testing.T) {
 	hidden.holds(t, "List", []want{{"tree", args{"depth": 2}, "./\n  a.txt\n  sub/" + note}})
 	// Directories are shown to those who may list them, whoever asks.
 	hidden.holds(t, "Read", []want{{
-		"directory", args{"file_path": "."},
+		"directory",
+		args{"file_path": "."},
 		"[. is a directory: read one of its files, or list it for more]\na.txt\nsub/\n[1 entry hidden by the policy]",
 	}})
 }

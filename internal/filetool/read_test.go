@@ -63,35 +63,41 @@ func TestRead(t *testing.T) {
 		{"empty, from behind", args{"file_path": "empty", "offset": -5}, "[empty file]"},
 		{"blank lines", args{"file_path": "blank"}, "1\t\n2\t"},
 		{
-			"limit", args{"file_path": "ten", "limit": 2},
+			"limit",
+			args{"file_path": "ten", "limit": 2},
 			"1\tline 1\n2\tline 2\n[lines 1-2 of 10; continue with offset=3]",
 		},
 		{
-			"middle", args{"file_path": "ten", "offset": 9, "limit": 1},
+			"middle",
+			args{"file_path": "ten", "offset": 9, "limit": 1},
 			"9\tline 9\n[lines 9-9 of 10; continue with offset=10]",
 		},
 		{"to the end", args{"file_path": "ten", "offset": 10}, "10\tline 10\n[lines 10-10 of 10]"},
 		{"from the end", args{"file_path": "ten", "offset": -2}, "9\tline 9\n10\tline 10\n[lines 9-10 of 10]"},
 		{
-			"from the end, limited", args{"file_path": "ten", "offset": -3, "limit": 1},
+			"from the end, limited",
+			args{"file_path": "ten", "offset": -3, "limit": 1},
 			"8\tline 8\n[lines 8-8 of 10; continue with offset=9]",
 		},
 		{"more than there are, from the end", args{"file_path": "a.txt", "offset": -99}, "1\tone\n2\ttwo\n3\tthree"},
 		{"as far back as numbers go", args{"file_path": "unended", "offset": math.MinInt64}, "1\tone\n2\ttwo"},
 		{
-			"claude-code#30197: strings", args{"file_path": "ten", "offset": "2", "limit": "1"},
+			"claude-code#30197: strings",
+			args{"file_path": "ten", "offset": "2", "limit": "1"},
 			"2\tline 2\n[lines 2-2 of 10; continue with offset=3]",
 		},
 		{"ai-agent-book#37: null", args{"file_path": "unended", "offset": nil, "limit": nil}, "1\tone\n2\ttwo"},
 		{
-			"opencode#45200: limit 0", args{"file_path": "unended", "limit": 0},
+			"opencode#45200: limit 0",
+			args{"file_path": "unended", "limit": 0},
 			"1\tone\n2\ttwo\n[limit 0 is taken as the default, 2000]",
 		},
 		{"opencode#46807: offset 0", args{"file_path": "unended", "offset": 0}, "1\tone\n2\ttwo"},
 		{"alias", args{"path": "unended"}, "1\tone\n2\ttwo"},
 		{"opencode's alias", args{"filePath": "unended"}, "1\tone\n2\ttwo"},
 		{
-			"server-filesystem's head", args{"path": "ten", "head": 1},
+			"server-filesystem's head",
+			args{"path": "ten", "head": 1},
 			"1\tline 1\n[lines 1-1 of 10; continue with offset=2]",
 		},
 		{"server-filesystem's tail", args{"path": "ten", "tail": "1"}, "10\tline 10\n[lines 10-10 of 10]"},
@@ -101,22 +107,26 @@ func TestRead(t *testing.T) {
 		{"kimi-code#2647: utf-16le", args{"file_path": "le"}, "1\th\u00e9\n2\tb\n[decoded from UTF-16LE]"},
 		{"utf-16be", args{"file_path": "be"}, "1\th\u00e9\n[decoded from UTF-16BE]"},
 		{
-			"utf-16, from the end", args{"file_path": "le", "offset": -1},
+			"utf-16, from the end",
+			args{"file_path": "le", "offset": -1},
 			"2\tb\n[decoded from UTF-16LE]\n[lines 2-2 of 2]",
 		},
 		{"bom", args{"file_path": "bom"}, "1\tone\n2\ttwo"},
 		{"bom, from the end", args{"file_path": "bom", "offset": -2}, "1\tone\n2\ttwo"},
 		{
-			"latin-1", args{"file_path": "latin"},
+			"latin-1",
+			args{"file_path": "latin"},
 			"1\tgr\u00fc\u00dfe\n[not UTF-8: other bytes are shown as in windows-1252]",
 		},
 		{"gbk", args{"file_path": "gbk"}, "1\t\u00c4\u00e3\n[not UTF-8: other bytes are shown as in windows-1252]"},
 		{
-			"utf-8 cut in a letter", args{"file_path": "cut"},
+			"utf-8 cut in a letter",
+			args{"file_path": "cut"},
 			"1\tgr\u00c3\n[not UTF-8: other bytes are shown as in windows-1252]",
 		},
 		{
-			"long line", args{"file_path": "long"},
+			"long line",
+			args{"file_path": "long"},
 			"1\t" + strings.Repeat("\u00e9", 2000) + " ...[+1,000 chars]\n2\tnext" + cutNote,
 		},
 		{"through a link", args{"file_path": "link"}, "1\tb\n[through a link: this is sub/b.txt]"},
@@ -124,7 +134,8 @@ func TestRead(t *testing.T) {
 		{"pdf", args{"file_path": "pdf"}, "[binary, application/pdf, 10 bytes, pdf]"},
 		{"binary", args{"file_path": "bin"}, "[binary, application/octet-stream, 3 bytes, bin]"},
 		{
-			"directory", args{"file_path": "sub"},
+			"directory",
+			args{"file_path": "sub"},
 			"[sub is a directory: read one of its files, or list it for more]\nb.txt",
 		},
 	}
@@ -230,25 +241,30 @@ func TestReadBig(t *testing.T) {
 		want string
 	}{
 		{
-			"start", args{"file_path": "lines", "limit": 1},
+			"start",
+			args{"file_path": "lines", "limit": 1},
 			"1\tline 1\n[lines 1-1; the file (24.9 MB) goes on; continue with offset=2]",
 		},
 		{
-			"middle", args{"file_path": "lines", "offset": 1_900_000, "limit": 1},
+			"middle",
+			args{"file_path": "lines", "offset": 1_900_000, "limit": 1},
 			"1900000\tline 1900000\n" +
 				"[lines 1,900,000-1,900,000; the file (24.9 MB) goes on; continue with offset=1900001]",
 		},
 		{
-			"last but one", args{"file_path": "lines", "offset": 1_999_999, "limit": 1},
+			"last but one",
+			args{"file_path": "lines", "offset": 1_999_999, "limit": 1},
 			"1999999\tline 1999999\n" +
 				"[lines 1,999,999-1,999,999; the file (24.9 MB) goes on; continue with offset=2000000]",
 		},
 		{
-			"last", args{"file_path": "lines", "offset": 2_000_000},
+			"last",
+			args{"file_path": "lines", "offset": 2_000_000},
 			"2000000\tline 2000000\n[lines 2,000,000-2,000,000 of 2,000,000]",
 		},
 		{
-			"tail", args{"file_path": "lines", "offset": -1},
+			"tail",
+			args{"file_path": "lines", "offset": -1},
 			"2000000\tline 2000000\n[lines 2,000,000-2,000,000 of 2,000,000]",
 		},
 		{"one line", args{"file_path": "one"}, "1\t" + strings.Repeat("x", 2000) + " ...[+31,455,280 chars]" + cutNote},
@@ -344,16 +360,19 @@ func TestReadNotebookEncodings(t *testing.T) {
 		{"utf-16", args{"path": "wide.ipynb"}, "1\t[cell 1, raw]\n2\tgr\u00fc\n[decoded from UTF-16LE]\n" + flat},
 		{"8-bit", args{"path": "latin.ipynb"}, "1\t[cell 1, raw]\n2\tgr\u00fc\n" + latin + "\n" + flat},
 		{
-			"utf-16, behind what is held", args{"path": "bigwide.ipynb", "offset": 1_199_998, "limit": 1},
+			"utf-16, behind what is held",
+			args{"path": "bigwide.ipynb", "offset": 1_199_998, "limit": 1},
 			"1199998\t# gr\u00fc\u00dfe\n[decoded from UTF-16BE]\n" +
 				"[lines 1,199,998-1,199,998; the file (19.2 MB) goes on; continue with offset=1199999]",
 		},
 		{
-			"utf-16, from the end", args{"path": "bigwide.ipynb", "offset": -1},
+			"utf-16, from the end",
+			args{"path": "bigwide.ipynb", "offset": -1},
 			"1200000\t# gr\u00fc\u00dfe\n[decoded from UTF-16BE]\n[lines 1,200,000-1,200,000 of 1,200,000]",
 		},
 		{
-			"8-bit, large", args{"path": "biglatin.ipynb", "offset": 2, "limit": 1},
+			"8-bit, large",
+			args{"path": "biglatin.ipynb", "offset": 2, "limit": 1},
 			"2\t# gr\u00fc\u00dfe\n" + latin + "\n[lines 2-2; the file (10.8 MB) goes on; continue with offset=3]",
 		},
 	})

@@ -43,7 +43,8 @@ func TestGlobTool(t *testing.T) {
 		"\n[2 links were not followed: give one as path]"
 	d.holds(t, "Glob", []want{
 		{
-			"any depth", args{"pattern": "*.go"},
+			"any depth",
+			args{"pattern": "*.go"},
 			"a.go\nsub/c.go\n[skipped: 1 ignored; include_ignored=true shows what is ignored]",
 		},
 		{"in a directory, handed back from the root", args{"pattern": "*.go", "path": "sub"}, "sub/c.go"},
@@ -51,35 +52,42 @@ func TestGlobTool(t *testing.T) {
 		{"absolute pattern", args{"pattern": d.root + "/*.go"}, d.root + "/a.go"},
 		{"absolute pattern of one file", args{"pattern": d.root + "/sub/c.go"}, d.root + "/sub/c.go"},
 		{
-			"page", args{"pattern": "**", "head_limit": 2, "offset": 1},
+			"page",
+			args{"pattern": "**", "head_limit": 2, "offset": 1},
 			".gitignore\na.go\n[files 2-3 of 8; offset=3 for more]",
 		},
 		{"last page", args{"pattern": "**", "offset": 6}, "sub/c.go\nsub/deep/d.ts" + skipped + "\n[files 7-8 of 8]"},
 		{
-			"strings and aliases", args{"glob_pattern": "*.go", "limit": "1", "skip": "1"},
+			"strings and aliases",
+			args{"glob_pattern": "*.go", "limit": "1", "skip": "1"},
 			"sub/c.go\n[skipped: 1 ignored; include_ignored=true shows what is ignored]\n[files 2-2 of 2]",
 		},
 		{
-			"past the end", args{"pattern": "*.ts", "offset": 5},
+			"past the end",
+			args{"pattern": "*.ts", "offset": 5},
 			"[skipped: 1 ignored; include_ignored=true shows what is ignored]\n" +
 				"[nothing at offset 5: there is 1 file]",
 		},
 		{"ignored too", args{"pattern": "*.log", "include_ignored": true}, "a.log"},
 		{"an ignored place that is named", args{"pattern": "**", "path": "node_modules"}, "node_modules/m/i.js"},
 		{
-			"directories", args{"pattern": "**/deep/"},
+			"directories",
+			args{"pattern": "**/deep/"},
 			"sub/deep/\n[skipped: 1 ignored; include_ignored=true shows what is ignored]",
 		},
 		{
-			"a directory where files are asked for", args{"pattern": "sub/deep"},
+			"a directory where files are asked for",
+			args{"pattern": "sub/deep"},
 			"[nothing matches sub/deep; 8 files seen]\n[sub/deep is a directory; sub/deep/** finds its files]",
 		},
 		{
-			"a limit of nothing", args{"pattern": "sub/*.go", "limit": 0},
+			"a limit of nothing",
+			args{"pattern": "sub/*.go", "limit": 0},
 			"sub/c.go\n[head_limit 0 is taken as the default, 100]",
 		},
 		{
-			"a name that begins like a URI", args{"pattern": "file:odd"},
+			"a name that begins like a URI",
+			args{"pattern": "file:odd"},
 			"[nothing matches file:odd; 9 files seen]\n" +
 				"[skipped: 1 ignored; include_ignored=true shows what is ignored]",
 		},
@@ -122,7 +130,8 @@ func TestGlobNewest(t *testing.T) {
 		{"by path", args{"pattern": "*"}, "a\nb\nc"},
 		{"by time", args{"pattern": "*", "sort": "mtime"}, "b\nc\na"},
 		{
-			"by time, a page", args{"pattern": "*", "sort": "mtime", "offset": 1, "head_limit": 1},
+			"by time, a page",
+			args{"pattern": "*", "sort": "mtime", "offset": 1, "head_limit": 1},
 			"c\n[files 2-2 of 3; offset=2 for more]",
 		},
 	})
@@ -136,19 +145,22 @@ func TestGrepTool(t *testing.T) {
 		{"files", args{"pattern": "hit"}, ".env\na.go\nb.txt\ncrlf.txt\nsub/c.go" + skipped},
 		{"files of a page", args{"pattern": "hit", "head_limit": 2}, ".env\na.go\n[files 1-2; offset=2 for more]"},
 		{
-			"count", args{"pattern": "hit", "output_mode": "count", "glob": "*.txt"},
+			"count",
+			args{"pattern": "hit", "output_mode": "count", "glob": "*.txt"},
 			"b.txt:2\ncrlf.txt:1\n[total: 3 matching lines in 2 files]\n" +
 				"[skipped: 1 ignored; include_ignored=true shows what is ignored]",
 		},
 		{"content", args{"pattern": "hit", "output_mode": "content", "type": "go", "path": "sub"}, "sub/c.go:1:hit(1)"},
 		{
-			"content of one file", args{"pattern": "hit", "output_mode": "content", "path": "b.txt"},
+			"content of one file",
+			args{"pattern": "hit", "output_mode": "content", "path": "b.txt"},
 			"b.txt:3:hit\nb.txt:7:hit",
 		},
 		{"an ignored file that is named", args{"pattern": "hit", "path": "a.log"}, "a.log"},
 		{"a file by a link", args{"pattern": "// hit", "path": "link"}, "a.go"},
 		{
-			"without numbers", args{"pattern": "hit", "output_mode": "content", "path": "sub/c.go", "-n": false},
+			"without numbers",
+			args{"pattern": "hit", "output_mode": "content", "path": "sub/c.go", "-n": false},
 			"sub/c.go:hit(1)",
 		},
 		{
@@ -169,7 +181,8 @@ func TestGrepTool(t *testing.T) {
 			"b.txt-4-four\n--\nb.txt-6-six\n[lines 3-4 of 5; offset=4 for more]",
 		},
 		{
-			"only the matches", args{"pattern": "h.t", "output_mode": "content", "-o": true, "path": "sub"},
+			"only the matches",
+			args{"pattern": "h.t", "output_mode": "content", "-o": true, "path": "sub"},
 			"sub/c.go:1:hit",
 		},
 		{"any case", args{"pattern": "hit", "ignoreCase": true, "path": "sub"}, "sub/c.go\nsub/deep/d.ts"},
@@ -180,18 +193,21 @@ func TestGrepTool(t *testing.T) {
 			"b.txt:1:one\nb.txt:2:two\nb.txt:3:hit\n[skipped: 1 ignored; include_ignored=true shows what is ignored]",
 		},
 		{
-			"none", args{"pattern": "nothing like it"},
+			"none",
+			args{"pattern": "nothing like it"},
 			"No matches found in 8 files searched (2 ignored, 1 binary, 0 unreadable skipped)\n" +
 				"[include_ignored=true shows what is ignored]\n[2 links were not followed: give one as path]",
 		},
 		{"without a limit", args{"pattern": "hit", "head_limit": 0, "path": "sub"}, "sub/c.go"},
 		{
-			"numbers too small", args{"pattern": "hit", "head_limit": -1, "offset": -5, "-C": -2, "path": "sub"},
+			"numbers too small",
+			args{"pattern": "hit", "head_limit": -1, "offset": -5, "-C": -2, "path": "sub"},
 			"sub/c.go\n[warning: -C: -2 is below 0; 0 was used]\n[warning: head_limit: -1 is below 0; 0 was used]\n" +
 				"[warning: offset: -5 is below 0; 0 was used]",
 		},
 		{
-			"numbers too large", args{"pattern": "hit", "head_limit": 10_001, "-A": 500, "path": "sub"},
+			"numbers too large",
+			args{"pattern": "hit", "head_limit": 10_001, "-A": 500, "path": "sub"},
 			"sub/c.go\n[warning: -A: 500 is above 100; 100 was used]\n" +
 				"[warning: head_limit: 10001 is above 10000; 10000 was used]",
 		},
@@ -231,11 +247,13 @@ func TestListTool(t *testing.T) {
 		},
 		{"depth", args{"path": "sub", "depth": 2}, "sub/\n  c.go\n  deep/\n    d.ts"},
 		{
-			"details", args{"path": "sub", "show": "details"},
+			"details",
+			args{"path": "sub", "show": "details"},
 			"sub/\n  c.go  7 bytes  2026-01-02T03:04:05Z\n  deep/  2026-01-02T03:04:05Z",
 		},
 		{
-			"a page", args{"depth": 3, "offset": 11, "limit": 5, "dir_path": "."},
+			"a page",
+			args{"depth": 3, "offset": 11, "limit": 5, "dir_path": "."},
 			"./\n  sub/ (continued)\n    deep/\n      d.ts" + ignored + "\n[entries 12-13 of 13]",
 		},
 		{"an ignored place", args{"path": "node_modules", "depth": "5"}, "node_modules/\n  m/\n    i.js"},
@@ -267,7 +285,8 @@ func TestSeveralRoots(t *testing.T) {
 	d.holds(t, "Glob", []want{
 		{"all", args{"pattern": "*.txt"}, strings.Join([]string{a, b, c, e}, "\n")},
 		{
-			"the end of one", args{"pattern": "*.txt", "head_limit": 3},
+			"the end of one",
+			args{"pattern": "*.txt", "head_limit": 3},
 			strings.Join([]string{a, b, c}, "\n") + "\n[files 1-3 of 4; offset=3 for more]",
 		},
 		{"the next page", args{"pattern": "*.txt", "offset": 3}, e + "\n[files 4-4 of 4]"},
@@ -275,7 +294,8 @@ func TestSeveralRoots(t *testing.T) {
 	})
 	d.holds(t, "Grep", []want{
 		{
-			"lines across", args{"pattern": "hit", "output_mode": "content", "offset": 1, "head_limit": 5},
+			"lines across",
+			args{"pattern": "hit", "output_mode": "content", "offset": 1, "head_limit": 5},
 			a + ":2:hit\n" + b + ":1:hit\n" + e + ":1:hit\n[lines 2-4 of 4]",
 		},
 	})
@@ -302,12 +322,14 @@ func TestStructuredIsDeclared(t *testing.T) {
 		want map[string]any
 	}{
 		{
-			"Glob", args{"pattern": "*.go"},
+			"Glob",
+			args{"pattern": "*.go"},
 			map[string]any{"filenames": []any{"a.go", "sub/c.go"}, "total_files": 2.0, "exact": true},
 		},
 		{"Glob", args{"pattern": "*.none"}, map[string]any{"filenames": []any{}, "total_files": 0.0}},
 		{
-			"Grep", args{"pattern": "hit", "head_limit": 1, "nonsense": 1},
+			"Grep",
+			args{"pattern": "hit", "head_limit": 1, "nonsense": 1},
 			map[string]any{
 				"filenames": []any{".env"}, "truncated": true, "next_offset": 1.0, "exact": false,
 				"total_matches": nil, "total_files": nil,
@@ -322,13 +344,15 @@ func TestStructuredIsDeclared(t *testing.T) {
 			},
 		},
 		{
-			"Grep", args{"pattern": "hit", "path": "sub", "output_mode": "count"},
+			"Grep",
+			args{"pattern": "hit", "path": "sub", "output_mode": "count"},
 			map[string]any{
 				"file_counts": []any{map[string]any{"path": "sub/c.go", "count": 1.0}}, "total_matches": 1.0,
 			},
 		},
 		{
-			"List", args{"path": "sub"},
+			"List",
+			args{"path": "sub"},
 			map[string]any{"total_entries": 2.0, "entries": []any{
 				map[string]any{"path": "sub/c.go", "type": "regular file"},
 				map[string]any{"path": "sub/deep", "type": "directory"},

@@ -185,6 +185,18 @@ func TestStoppedBeyond(t *testing.T) {
 	}
 }
 
+// TestEndedEarly: what a search skipped behind its page differs from run to run, and is not
+// told.
+func TestEndedEarly(t *testing.T) {
+	res := filetool.Render("Grep", search.Result{
+		Hits: []search.Hit{{Path: "a", Count: 1}}, Results: 7, TotalHits: 7, Files: 9, Truncated: true,
+		Skipped: search.Skipped{Denied: 3, Unreadable: 1, Names: []string{"x"}},
+	}, search.Files)
+	if want := "a\n[files 1-1; offset=1 for more]"; res.Text != want {
+		t.Errorf("got %q, want %q", res.Text, want)
+	}
+}
+
 // TestTotals: totals are in the structured result where they are exact, and only there.
 func TestTotals(t *testing.T) {
 	d := newHarness(t, map[string]string{"a": "hit\nhit\n", "b": "hit\n", "c": "hit\n", "d/e": ""})

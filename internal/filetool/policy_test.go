@@ -55,9 +55,14 @@ func TestHidden(t *testing.T) {
 	})
 	hidden.holds(t, "Glob", []want{{"names", args{"pattern": "**"}, "a.txt" + note}})
 	hidden.holds(t, "List", []want{{"tree", args{"depth": 2}, "./\n  a.txt\n  sub/" + note}})
-	// Directories are shown to those who may list them, whoever asks.
-	hidden.holds(t, "Read", []want{{
-		"directory",
+}
+
+// TestHiddenDirectories: Read shows in a directory the directories that List shows.
+func TestHiddenDirectories(t *testing.T) {
+	d := newHarness(t, map[string]string{"a.txt": "", "sub/b": "", "other/c": ""}).under(t, hider{})
+	d.holds(t, "List", []want{{"entries", nil, "./\n  a.txt\n  sub/\n[skipped: 1 hidden by the policy]"}})
+	d.holds(t, "Read", []want{{
+		"entries",
 		args{"file_path": "."},
 		"[. is a directory: read one of its files, or list it for more]\na.txt\nsub/\n[1 entry hidden by the policy]",
 	}})

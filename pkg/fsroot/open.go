@@ -29,16 +29,25 @@ func openNode(n node, rel string) (*File, error) {
 	if err := regular(rel, n.info.Mode()); err != nil {
 		return nil, err
 	}
+	f, info, err := n.open(rel)
+	if err != nil {
+		return nil, err
+	}
+	return &File{File: f, Info: info, Real: n.real}, nil
+}
+
+// open opens what the walk saw, if it is still that.
+func (n node) open(rel string) (*os.File, fs.FileInfo, error) {
 	f, err := n.dir.OpenFile(n.name, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
-		return nil, errorAt("open", rel, changedOr(n.dir, n.name, n.info, err))
+		return nil, nil, errorAt("open", rel, changedOr(n.dir, n.name, n.info, err))
 	}
 	info, err := f.Stat()
 	if err != nil || !os.SameFile(info, n.info) {
 		f.Close()
-		return nil, &Error{Op: "open", Path: rel, Kind: Changed, Err: err}
+		return nil, nil, &Error{Op: "open", Path: rel, Kind: Changed, Err: err}
 	}
-	return &File{File: f, Info: info, Real: n.real}, nil
+	return f, info, nil
 }
 
 func regular(rel string, mode fs.FileMode) error {
@@ -73,14 +82,9 @@ func (r *Root) openDirNode(n node, rel string) (*Dir, error) {
 	if !n.info.IsDir() {
 		return nil, &Error{Op: "open", Path: rel, Kind: NotDir}
 	}
-	f, err := n.dir.OpenFile(n.name, os.O_RDONLY|nonBlocking, 0)
+	f, _, err := n.open(rel)
 	if err != nil {
-		return nil, errorAt("open", rel, changedOr(n.dir, n.name, n.info, err))
-	}
-	info, err := f.Stat()
-	if err != nil || !os.SameFile(info, n.info) {
-		f.Close()
-		return nil, &Error{Op: "open", Path: rel, Kind: Changed, Err: err}
+		return nil, err
 	}
 	return &Dir{File: f, Root: r, Real: n.real}, nil
 }

@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -120,7 +121,7 @@ func TestThousandCallsWithFewDescriptors(t *testing.T) {
 			c := calls[i%len(calls)]
 			lines = append(lines, e.call(i, c.tool, c.args))
 		}
-		go s.send(lines...)
+		go io.WriteString(s.in, strings.Join(lines, "\n")+"\n")
 		first := map[int]string{}
 		for range lines {
 			m := s.next()

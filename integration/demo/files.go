@@ -1,5 +1,11 @@
 package main
 
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
 // filesShow lets mcp-files find its way in the tree of this project.
 func filesShow(tree string) show {
 	return show{
@@ -57,4 +63,65 @@ func filesShow(tree string) show {
 			},
 		},
 	}
+}
+
+// awkwardShow lets mcp-files loose on a tree that is made to mislead it.
+func awkwardShow(dir string) (show, error) {
+	files := map[string]string{
+		".gitignore":       "build/\n*.log\n!keep.log\n",
+		"build/out.txt":    "needle\n",
+		"debug.log":        "needle\n",
+		"keep.log":         "needle\n",
+		"app/[id]/page.ts": "export const needle = 1\r\n",
+		"latin1.txt":       "stra\xdfe\n",
+		"picture.bin":      "\x00\x01needle",
+	}
+	for i := range 250 {
+		files[fmt.Sprintf("many/%03d.txt", i)] = "hay\n"
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return show{}, err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return show{}, err
+		}
+	}
+	return show{
+		server: "mcp-files",
+		flags:  []string{"--root", dir},
+		calls: []step{
+			{
+				title: "what git ignores is left out, and counted", tool: "Grep",
+				args: map[string]any{"pattern": "needle"},
+				want: []string{"app/[id]/page.ts\nkeep.log\n", "ignored", "binary"},
+			},
+			{
+				title: "unless it is asked for", tool: "Grep",
+				args: map[string]any{"pattern": "needle", "include_ignored": true},
+				want: []string{"build/out.txt", "debug.log"},
+			},
+			{
+				title: "brackets in a name are no pattern where such a file exists", tool: "Glob",
+				args: map[string]any{"pattern": "app/[id]/page.ts"},
+				want: []string{"app/[id]/page.ts"},
+			},
+			{
+				title: "a page of many", tool: "Glob",
+				args: map[string]any{"pattern": "many/*", "head_limit": 200},
+				want: []string{"many/199.txt", "[files 1-200 of 250; offset=200 for more]"},
+			},
+			{
+				title: "the page that it names", tool: "Glob",
+				args: map[string]any{"pattern": "many/*", "head_limit": 200, "offset": 200},
+				want: []string{"many/200.txt", "many/249.txt"},
+			},
+			{
+				title: "text that is not UTF-8 can be read", tool: "Read",
+				args: map[string]any{"file_path": "latin1.txt"},
+				want: []string{"1\tstraße"},
+			},
+		},
+	}, nil
 }

@@ -1,6 +1,6 @@
 // Command demo builds the servers that exist, starts each over stdio as a client would,
 // makes real calls on real input and checks what comes back. It needs Go and nothing else,
-// and works on the tree that it lies in.
+// and works on the tree that it lies in and on an awkward one that it makes.
 //
 // Run it with `make demo` at the top of the tree. It exits with 1 if any answer is not as
 // it should be.
@@ -44,8 +44,12 @@ func run() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
+	awkward, err := awkwardShow(filepath.Join(bin, "awkward"))
+	if err != nil {
+		return err
+	}
 	failed := 0
-	for _, s := range []show{filesShow(tree)} {
+	for _, s := range []show{filesShow(tree), awkward} {
 		n, err := s.play(ctx, bin)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.server, err)

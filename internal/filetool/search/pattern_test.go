@@ -104,7 +104,7 @@ func TestFilter(t *testing.T) {
 			equal(t, "paths", c.want, paths(grep(t, s, c.query)))
 		})
 	}
-	for name, want := range map[string]string{"typscript": "typescript", "golan": "; similar: golang\nhint: ", "sh; echo $(id)": `unknown file type "sh; echo $(id)"`+"\nhint: "} {
+	for name, want := range map[string]string{"typscript": "typescript", "golan": "; similar: golang\nhint: ", "sh; echo $(id)": `unknown file type "sh; echo $(id)"` + "\nhint: "} {
 		_, err := search.NewGrep(search.GrepQuery{Pattern: "x", Types: []string{name}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("type %q: error %v, want %q", name, err, want)

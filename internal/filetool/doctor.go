@@ -1,8 +1,6 @@
 package filetool
 
 import (
-	"fmt"
-
 	"github.com/toolhost/toolhost/pkg/fsroot"
 	"github.com/toolhost/toolhost/pkg/toolkit"
 	"github.com/urfave/cli/v2"
@@ -37,6 +35,6 @@ func inspect(r *fsroot.Root) toolkit.Finding {
 		f.Text, f.Hint = err.Error(), "give a directory that this user may list"
 		return f
 	}
-	f.OK, f.Text = true, fmt.Sprintf("can be read, %d entries", len(names))
+	f.OK, f.Text = true, "can be read, "+plural(len(names), "entry")
 	return f
 }

@@ -21,7 +21,10 @@ func App() toolkit.App {
 		Usage:        "read and search files below the roots, for MCP clients",
 		Instructions: instructions,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "names", Usage: "`STYLE` of the tool names: pascal (Read, Glob) or snake (read_file, glob)", Value: "pascal"},
+			&cli.StringFlag{
+				Name: "names", Value: "pascal",
+				Usage: "`STYLE` of the tool names: pascal (Read, Glob) or snake (read_file, glob)",
+			},
 		},
 		Names:  names,
 		Setup:  setup,
@@ -31,7 +34,8 @@ func App() toolkit.App {
 
 // instructions tell the model what it works on: a client shows it no command line.
 func instructions(c *cli.Context) string {
-	text := "Reads and searches files below the roots. Search with Grep or Glob first, then Read what matters; results are capped and say how to continue."
+	text := "Reads and searches files below the roots. Search first, then read what matters; " +
+		"results are capped and say how to continue."
 	for _, r := range fsroot.NewSet(c.StringSlice("root")...).Roots() {
 		text += "\nRoot: " + toolkit.Inline(r.Dir())
 	}

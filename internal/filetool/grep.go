@@ -22,34 +22,45 @@ var grepPathParam = func() toolkit.Param {
 var grepDefinition = toolkit.Definition{
 	Name:  "Grep",
 	Title: "Search file contents",
-	Description: "Searches file contents with a regular expression (RE2: no lookaround, no backreferences), line by line. " +
-		"Binary and ignored files are skipped and counted. Results are capped; the last line says how to continue.",
+	Description: "Searches file contents with a regular expression (RE2: no lookaround, no backreferences), " +
+		"line by line. Binary and ignored files are skipped and counted. " +
+		"Results are capped; the last line says how to continue.",
 	Params: []toolkit.Param{
 		{
-			Name: "pattern", Type: toolkit.String, Required: true, Example: `"func \\w+Error"`, Description: "Regular expression.",
-			Aliases: []string{"query", "regex", "regexp", "substring", "substring_pattern", "search", "search_term"},
+			Name: "pattern", Type: toolkit.String, Required: true, Example: `"func \\w+Error"`,
+			Description: "Regular expression.",
+			Aliases: []string{
+				"query", "regex", "regexp", "substring", "substring_pattern", "search", "search_term",
+			},
 		},
 		grepPathParam,
 		{
-			Name: "glob", Type: toolkit.String, Example: `"*.{ts,tsx}"`, Description: "Only these files; commas separate, ! excludes.",
-			Aliases: []string{"include", "filePattern", "file_pattern", "includes", "include_pattern", "paths_include_glob", "globs"},
+			Name: "glob", Type: toolkit.String, Example: `"*.{ts,tsx}"`,
+			Description: "Only these files; commas separate, ! excludes.",
+			Aliases: []string{
+				"include", "filePattern", "file_pattern", "includes", "include_pattern", "paths_include_glob", "globs",
+			},
 		},
 		{
 			Name: "type", Type: toolkit.String, Example: `"go"`, Description: "File type, such as go, py.",
 			Aliases: []string{"file_type", "fileType", "types"},
 		},
 		{
-			Name: "output_mode", Type: toolkit.String, Enum: []string{"files_with_matches", "content", "count"}, Example: `"content"`,
+			Name: "output_mode", Type: toolkit.String, Enum: []string{"files_with_matches", "content", "count"},
+			Example:     `"content"`,
 			Description: "What to return; default files_with_matches.", Aliases: []string{"outputMode", "mode"},
 		},
-		contextParam("-A", "Lines of context after each match.", "after", "after_context", "context_lines_after", "A"),
-		contextParam("-B", "Lines of context before each match.", "before", "before_context", "context_lines_before", "B"),
+		contextParam("-A", "Lines of context after each match.",
+			"after", "after_context", "context_lines_after", "A"),
+		contextParam("-B", "Lines of context before each match.",
+			"before", "before_context", "context_lines_before", "B"),
 		contextParam("-C", "Lines of context on both sides.", "context", "context_lines", "contextLines", "C"),
 		flagParam("-i", "Ignore case.", "ignore_case", "ignoreCase", "case_insensitive", "i"),
 		flagParam("-n", "Show line numbers; default true.", "line_numbers", "n"),
 		flagParam("-o", "Show only the matching parts.", "only_matching", "onlyMatching", "o"),
 		flagParam("multiline", "Matches may span lines.", "-U", "multi_line"),
-		flagParam("literal", "Take pattern as plain text.", "fixed_strings", "fixedStrings", "literalSearch", "literal_search", "-F"),
+		flagParam("literal", "Take pattern as plain text.",
+			"fixed_strings", "fixedStrings", "literalSearch", "literal_search", "-F"),
 		headLimit("Most results; default 250, 0: as many as fit."), offsetParam, sortParam, ignoredParam,
 	},
 	Output: json.RawMessage(`{"type":"object","properties":{
@@ -59,12 +70,13 @@ var grepDefinition = toolkit.Definition{
 		"total_files":{"type":"integer","description":"with matches"},
 		"total_matches":{"type":"integer","description":"matching lines"},
 		"files_searched":{"type":"integer","description":"in all"},` + countsSchema),
-	Hints: searchHints,
+	Hints: readOnly,
 }
 
 func contextParam(name, text string, aliases ...string) toolkit.Param {
 	return toolkit.Param{
-		Name: name, Type: toolkit.Integer, Example: "2", Description: text, Aliases: aliases,
+		Name: name, Type: toolkit.Integer, Min: toolkit.Bound(0), Max: toolkit.Bound(mostContext),
+		Example: "2", Description: text, Aliases: aliases,
 	}
 }
 
@@ -100,10 +112,11 @@ func (in grepIn) query() search.GrepQuery {
 	q := search.GrepQuery{
 		Options: in.options(grepLimit), Mode: modes[in.OutputMode], Pattern: in.Pattern, Literal: in.Literal,
 		IgnoreCase: in.IgnoreCase, Multiline: in.Multiline, OnlyMatching: in.Only,
-		Before: contextOf(in.Before, in.Context), After: contextOf(in.After, in.Context), Globs: splitGlobs(in.Glob), Types: splitGlobs(in.Type),
+		Before: contextOf(in.Before, in.Context), After: contextOf(in.After, in.Context), Globs: splitGlobs(in.Glob),
+		Types: splitGlobs(in.Type),
 	}
 	if in.HeadLimit != nil && *in.HeadLimit == 0 {
-		q.Limit = mostFinds
+		q.Limit = mostResults
 	}
 	return q
 }
@@ -116,11 +129,11 @@ func contextOf(side, both *int) int {
 	if side == nil {
 		return 0
 	}
-	return min(max(*side, 0), mostContext)
+	return *side
 }
 
 type grepPlan struct {
-	*hunt
+	*target
 	query   search.GrepQuery
 	numbers bool
 }
@@ -130,12 +143,12 @@ func (r roots) planGrep(ctx context.Context, call *toolkit.Call, in grepIn) (*gr
 	if _, err := search.NewGrep(p.query); err != nil {
 		return nil, approval.Action{}, err
 	}
-	h, err := r.hunt(ctx, call, in.Path)
+	t, err := r.target(ctx, call, in.Path)
 	if err != nil {
 		return nil, approval.Action{}, err
 	}
-	p.hunt = h
-	return p, h.action(approval.Read, "search for "+toolkit.Inline(in.Pattern)), nil
+	p.target = t
+	return p, t.action(approval.Read, "search for "+toolkit.Inline(in.Pattern)), nil
 }
 
 func runGrep(ctx context.Context, p *grepPlan, g approval.Grant, report toolkit.Progress) (grepOut, error) {
@@ -144,16 +157,19 @@ func runGrep(ctx context.Context, p *grepPlan, g approval.Grant, report toolkit.
 	}
 	o := p.query.Options
 	o.Progress = counting(report)
-	c, err := p.run(ctx, o, shown(g, false), func(ctx context.Context, s search.Start, o search.Options) (*search.Result, error) {
-		q := p.query
-		q.Options = o
-		engine, err := search.NewGrep(q)
-		if err != nil {
-			return nil, err
-		}
-		return engine.Run(ctx, s)
-	})
-	return grepOut{c, p}, err
+	found, err := p.search(ctx, request{Options: o, grant: g, totals: p.query.Mode == search.Count, run: p.below})
+	return grepOut{found, p}, err
+}
+
+// below searches one directory.
+func (p *grepPlan) below(ctx context.Context, s search.Start, o search.Options) (*search.Result, error) {
+	q := p.query
+	q.Options = o
+	engine, err := search.NewGrep(q)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Run(ctx, s)
 }
 
 // inFile searches the one file that path names.
@@ -164,14 +180,14 @@ func (p *grepPlan) inFile(ctx context.Context) (grepOut, error) {
 	}
 	r, err := engine.RunFile(ctx, p.file.File, p.file.Real)
 	if err != nil {
-		return grepOut{}, explain(err)
+		return grepOut{}, explain(err, "%s cannot be searched: the system reports an error", p.names.name(p.file.Real))
 	}
 	for i, n := range r.Skipped.Names {
 		r.Skipped.Names[i] = p.names.name(n)
 	}
-	c := &catch{Result: *r, offset: p.query.Offset, limit: p.query.Limit}
+	found := &page{Result: *r, offset: p.query.Offset}
 	for _, h := range r.Hits {
-		c.finds = append(c.finds, find{p.names.name(h.Path), h})
+		found.hits = append(found.hits, hit{Hit: h, name: p.names.name(h.Path)})
 	}
-	return grepOut{c, p}, nil
+	return grepOut{found, p}, nil
 }

@@ -9,7 +9,7 @@ import (
 
 // A grepOut is what Grep found.
 type grepOut struct {
-	*catch
+	*page
 	plan *grepPlan
 }
 
@@ -17,9 +17,9 @@ type grepResult struct {
 	Filenames    []string    `json:"filenames"`
 	Matches      []grepLine  `json:"matches,omitempty"`
 	FileCounts   []fileCount `json:"file_counts,omitempty"`
-	TotalFiles   int         `json:"total_files"`
+	TotalFiles   *int        `json:"total_files,omitempty"`
 	TotalMatches *int        `json:"total_matches,omitempty"` // not of files_with_matches, which stops at the first
-	Searched     int         `json:"files_searched,omitempty"`
+	Searched     *int        `json:"files_searched,omitempty"`
 	counts
 }
 
@@ -36,46 +36,40 @@ type fileCount struct {
 }
 
 func (o grepOut) render(b toolkit.Budget) toolkit.Result {
-	s := &sheet{catch: o.catch, unit: "files"}
-	r := grepResult{TotalFiles: o.TotalHits, Searched: o.Files}
-	matches := o.TotalMatches
-	if !o.Complete {
-		// How far the search got differs from run to run; what is on the page does not.
-		r.TotalFiles, r.Searched, matches = len(o.finds), 0, o.matches()
-	}
+	s := &rows{page: o.page, unit: "file", narrow: "path, glob or type", said: o.TotalHits == 0}
+	r := grepResult{TotalFiles: o.exact(o.TotalHits), Searched: o.exact(o.Files)}
 	if o.plan.query.Mode != search.Files {
-		r.TotalMatches = &matches
+		r.TotalMatches = o.exact(o.TotalMatches)
 	}
 	switch o.plan.query.Mode {
 	case search.Content:
-		s.unit = "lines"
+		s.unit = "line"
 		o.lines(s, &r)
 		r.Matches = r.Matches[:s.fit(b)]
 		r.Filenames = filesOf(r.Matches)
 	case search.Count:
-		for _, f := range o.finds {
-			s.rows = append(s.rows, row{text: fmt.Sprintf("%s:%d", f.name, f.Count)})
+		for _, f := range o.hits {
+			s.list = append(s.list, row{text: fmt.Sprintf("%s:%d", f.name, f.Count)})
 			r.FileCounts = append(r.FileCounts, fileCount{f.name, f.Count})
 		}
 		r.FileCounts = r.FileCounts[:s.fit(b)]
-		r.Filenames = o.names(len(s.rows))
+		r.Filenames = o.names(len(s.list))
 	default:
-		for _, f := range o.finds {
-			s.rows = append(s.rows, row{text: f.name})
+		for _, f := range o.hits {
+			s.list = append(s.list, row{text: f.name})
 		}
 		r.Filenames = o.names(s.fit(b))
 	}
-	s.said = o.TotalHits == 0
-	notes := append(o.totals(), s.notes()...)
-	r.counts = s.counts(notes)
-	return toolkit.Result{Text: o.none() + s.text(notes), Structured: r}
+	first, notes := o.first(s), append(o.totals(s), s.notes()...)
+	r.counts = s.counts(first, notes)
+	return toolkit.Result{Text: s.text(first, notes), Structured: r}
 }
 
-// names returns the names of the first n finds.
+// names returns the names of the first n hits.
 func (o grepOut) names(n int) []string {
 	names := make([]string, n)
 	for i := range names {
-		names[i] = o.finds[i].name
+		names[i] = o.hits[i].name
 	}
 	return names
 }
@@ -92,10 +86,10 @@ func filesOf(lines []grepLine) []string {
 
 // lines adds the rows of content: path:line:text, path-line-text for context, and -- where
 // lines were passed over.
-func (o grepOut) lines(s *sheet, r *grepResult) {
+func (o grepOut) lines(s *rows, r *grepResult) {
 	q := o.plan.query
 	groups := (q.Before > 0 || q.After > 0) && !q.OnlyMatching
-	for i, f := range o.finds {
+	for i, f := range o.hits {
 		last := 0
 		for j, l := range f.Lines {
 			var before string
@@ -104,7 +98,7 @@ func (o grepOut) lines(s *sheet, r *grepResult) {
 			}
 			last = l.Number
 			text := toolkit.ValidText(l.Text)
-			s.rows = append(s.rows, row{before, o.line(f.name, l, text)})
+			s.list = append(s.list, row{before, o.line(f.name, l, text)})
 			r.Matches = append(r.Matches, grepLine{f.name, l.Number, text, !l.Match})
 		}
 	}
@@ -121,45 +115,25 @@ func (o grepOut) line(name string, l search.Line, text string) string {
 	return fmt.Sprintf("%s%s%d%s%s", name, sep, l.Number, sep, text)
 }
 
-// matches returns how many matching lines the page has.
-func (o grepOut) matches() (n int) {
-	for _, f := range o.finds {
-		if o.plan.query.Mode != search.Content {
-			n += f.Count
-		}
-		for _, l := range f.Lines {
-			if l.Match {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// totals is the total line of count; where the search ended with the page, that of the page.
-func (o grepOut) totals() []string {
-	switch {
-	case o.plan.query.Mode != search.Count || o.TotalHits == 0:
+// totals is the total line of count, for the pages before and after as well.
+func (o grepOut) totals(s *rows) []string {
+	if o.plan.query.Mode != search.Count || o.TotalHits == 0 || s.endedEarly() {
 		return nil
-	case !o.Complete:
-		return []string{fmt.Sprintf("this page: %s in %s", plural(o.matches(), "matching line"), plural(len(o.finds), "file"))}
 	}
-	return []string{fmt.Sprintf("total: %s in %s", plural(o.TotalMatches, "matching line"), plural(o.TotalHits, "file"))}
+	what := "total"
+	if !o.Complete {
+		what = "total so far"
+	}
+	lines, files := plural(o.TotalMatches, "matching line"), plural(o.TotalHits, "file")
+	return []string{what + ": " + lines + " in " + files}
 }
 
-// none says that nothing was found, and how much was searched for it.
-func (o grepOut) none() string {
-	if o.TotalHits > 0 {
-		return ""
+// first says, where nothing was found or time ran out, how much was searched.
+func (o grepOut) first(s *rows) string {
+	searched := fmt.Sprintf("in %s searched (%s ignored, %s binary, %s unreadable skipped)", plural(o.Files, "file"),
+		thousands(o.Skipped.Ignored), thousands(o.Skipped.Binary), thousands(o.Skipped.Unreadable))
+	if line := s.stopped("no match so far " + searched); line != "" || o.TotalHits > 0 {
+		return line
 	}
-	k := o.Skipped
-	return fmt.Sprintf("No matches found in %s searched (%s ignored, %s binary, %s unreadable skipped)\n",
-		plural(o.Files, "file"), thousands(int64(k.Ignored)), thousands(int64(k.Binary)), thousands(int64(k.Unreadable)))
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return thousands(int64(n)) + " " + what + "s"
+	return "No matches found " + searched
 }

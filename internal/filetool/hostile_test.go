@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/toolhost/toolhost/internal/testneed"
 	"golang.org/x/sys/unix"
 )
@@ -20,7 +21,7 @@ import (
 // for (glm-mcp#15, MemPalace#2221, MagicNet PR 171).
 func TestSpecialFiles(t *testing.T) {
 	testneed.Root(t)
-	d := newDesk(t, map[string]string{"a.txt": "x"})
+	d := newHarness(t, map[string]string{"a.txt": "x"})
 	must(t, unix.Mkfifo(d.root+"/fifo", 0o644))
 	l, err := net.Listen("unix", d.root+"/sock")
 	must(t, err)
@@ -33,7 +34,8 @@ func TestSpecialFiles(t *testing.T) {
 	}
 	t.Cleanup(func() { unix.Unmount(d.root+"/zero", unix.MNT_DETACH) })
 	for name, says := range map[string]string{
-		"fifo": "named pipe", "sock": "socket", "chardev": "character device", "loop": "block device", "zero": "character device",
+		"fifo": "named pipe", "sock": "socket", "chardev": "character device", "loop": "block device",
+		"zero": "character device",
 	} {
 		text, res := d.call(t, "Read", args{"file_path": name})
 		if !res.IsError || !strings.Contains(text, says) {
@@ -43,6 +45,20 @@ func TestSpecialFiles(t *testing.T) {
 		if res.IsError || !strings.Contains(text, "type: "+says) {
 			t.Errorf("Stat %s: %s", name, text)
 		}
+	}
+	types := map[string]any{}
+	_, res := d.call(t, "List", nil)
+	for _, e := range structured(t, res)["entries"].([]any) {
+		entry := e.(map[string]any)
+		types[entry["path"].(string)] = entry["type"]
+	}
+	delete(types, "zero") // a directory lists what lies under a mount
+	want := map[string]any{
+		"a.txt": "regular file", "fifo": "named pipe", "sock": "socket", "chardev": "character device",
+		"loop": "block device",
+	}
+	if diff := cmp.Diff(want, types); diff != "" {
+		t.Errorf("List (-want +got):\n%s", diff)
 	}
 }
 
@@ -55,7 +71,7 @@ func device(t *testing.T, kind uint32, path string, major, minor uint32) {
 
 // TestManyPipes is the second half of case 18: pipes do not use up what other calls need.
 func TestManyPipes(t *testing.T) {
-	d := newDesk(t, map[string]string{"a.txt": "x"})
+	d := newHarness(t, map[string]string{"a.txt": "x"})
 	must(t, unix.Mkfifo(d.root+"/fifo", 0o644))
 	var wg sync.WaitGroup
 	for range 100 {
@@ -69,7 +85,7 @@ func TestManyPipes(t *testing.T) {
 
 // TestFewDescriptors is case 40: more calls at once than descriptors wait for each other.
 func TestFewDescriptors(t *testing.T) {
-	d := newDesk(t, map[string]string{"sub/a.txt": "x", "link": "-> $R/sub"})
+	d := newHarness(t, map[string]string{"sub/a.txt": "x", "link": "-> $R/sub"})
 	var old unix.Rlimit
 	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &old))
 	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 256, Max: old.Max}))
@@ -78,7 +94,8 @@ func TestFewDescriptors(t *testing.T) {
 	for i := range 2000 {
 		path := []string{"sub/a.txt", "link/a.txt"}[i%2]
 		wg.Go(func() {
-			if text, res := d.call(t, "Read", args{"file_path": path}); res.IsError || !strings.HasPrefix(text, "1\tx") {
+			text, res := d.call(t, "Read", args{"file_path": path})
+			if res.IsError || !strings.HasPrefix(text, "1\tx") {
 				t.Errorf("read %q", text)
 			}
 		})
@@ -88,7 +105,7 @@ func TestFewDescriptors(t *testing.T) {
 
 // TestProcAsRoot is case 20.
 func TestProcAsRoot(t *testing.T) {
-	d := &desk{client: start(t, "--root", "/proc")}
+	d := &harness{client: start(t, "--root", "/proc")}
 	for _, path := range []string{"self/root/etc/passwd", "self/cwd/read_test.go", "self/fd/0", "self/exe"} {
 		if text, res := d.call(t, "Read", args{"file_path": path}); !res.IsError {
 			t.Errorf("%s: %s", path, text)
@@ -98,7 +115,8 @@ func TestProcAsRoot(t *testing.T) {
 	if res.IsError || !strings.HasPrefix(text, "1\tName:") || !strings.Contains(text, "through a link") {
 		t.Errorf("status: %s", text)
 	}
-	if text, _ := d.call(t, "Read", args{"file_path": "self/status", "offset": -1}); !strings.Contains(text, "nonvoluntary_ctxt_switches") {
+	text, _ = d.call(t, "Read", args{"file_path": "self/status", "offset": -1})
+	if !strings.Contains(text, "nonvoluntary_ctxt_switches") {
 		t.Errorf("the end of status: %s", text)
 	}
 }
@@ -106,7 +124,7 @@ func TestProcAsRoot(t *testing.T) {
 // TestSwaps is cases 32 and 33 through the tool: while a directory becomes a link to
 // outside and a file a pipe, no call shows what lies outside, and none waits.
 func TestSwaps(t *testing.T) {
-	d := newDesk(t, map[string]string{"d/passwd": "inside", "evil": "-> ../out", "x": "inside", "bad": "-> ../S"})
+	d := newHarness(t, map[string]string{"d/passwd": "inside", "evil": "-> ../out", "x": "inside", "bad": "-> ../S"})
 	must(t, unix.Mkfifo(d.root+"/fifo", 0o644))
 	at := func(name string) string { return filepath.Join(d.root, name) }
 	exchange := func(a, b string) {
@@ -135,7 +153,8 @@ func TestSwaps(t *testing.T) {
 			}
 			seen[res.IsError]++
 			text, res = d.call(t, "Stat", args{"path": path})
-			if !res.IsError && strings.Contains(text, fmt.Sprintf("size: %d bytes\n", len(secret))) && !strings.Contains(text, "type: link") {
+			itsSize := fmt.Sprintf("size: %d bytes\n", len(secret))
+			if !res.IsError && strings.Contains(text, itsSize) && !strings.Contains(text, "type: link") {
 				t.Fatalf("%s shows what is outside: %s", path, text)
 			}
 		}
@@ -152,7 +171,7 @@ func TestSwaps(t *testing.T) {
 // there.
 func TestRootComesAndGoes(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "later")
-	d := &desk{client: start(t, "--root", root)}
+	d := &harness{client: start(t, "--root", root)}
 	for range 2 {
 		text, res := d.call(t, "Read", args{"file_path": "a.txt"})
 		if !res.IsError || !strings.Contains(text, "root directory") || !strings.Contains(text, root) {
@@ -165,4 +184,28 @@ func TestRootComesAndGoes(t *testing.T) {
 		}
 		must(t, os.RemoveAll(root))
 	}
+}
+
+// TestEscapedNames: what a tool prints of a name finds the file, though no line can hold
+// the name itself.
+func TestEscapedNames(t *testing.T) {
+	d := newHarness(t, map[string]string{
+		"sub/a\nb.txt": "newline", "sub/c\u202egpj.txt": "override", "sub/\x1b[2J": "escape",
+	})
+	t.Run("escaped names come back", func(t *testing.T) {
+		text, res := d.call(t, "List", args{"path": "sub"})
+		var read []string
+		for _, e := range structured(t, res)["entries"].([]any) {
+			name := e.(map[string]any)["path"].(string)
+			if !strings.Contains(text, strings.TrimPrefix(name, "sub/")) {
+				t.Errorf("the text lacks %s: %s", name, text)
+			}
+			content, _ := d.call(t, "Read", args{"file_path": name})
+			first, _, _ := strings.Cut(content, "\n")
+			read = append(read, first)
+		}
+		if diff := cmp.Diff([]string{"1\tescape", "1\tnewline", "1\toverride"}, read); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
 }

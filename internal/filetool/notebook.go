@@ -106,5 +106,5 @@ func cutLetters(s string) string {
 		return s
 	}
 	runes := []rune(s)
-	return fmt.Sprintf("%s\n[+%s chars]", string(runes[:outputLetters]), thousands(int64(len(runes)-outputLetters)))
+	return fmt.Sprintf("%s\n[+%s]", string(runes[:outputLetters]), plural(len(runes)-outputLetters, "char"))
 }

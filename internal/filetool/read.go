@@ -3,12 +3,10 @@ package filetool
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/toolhost/toolhost/pkg/approval"
 	"github.com/toolhost/toolhost/pkg/fsroot"
@@ -31,8 +29,8 @@ const (
 var readDefinition = toolkit.Definition{
 	Name:  "Read",
 	Title: "Read a file",
-	Description: "Reads a file below the roots: text as numbered lines (number, tab, line), images, audio, notebooks. " +
-		"Results are capped; the last line says how to continue. A directory is listed.",
+	Description: "Reads a file below the roots: text as numbered lines (number, tab, line), images, audio, " +
+		"notebooks. Results are capped; the last line says how to continue. A directory is listed.",
 	Params: []toolkit.Param{
 		{
 			Name: "file_path", Type: toolkit.String, Required: true, Example: `"src/main.go"`,
@@ -51,8 +49,8 @@ var readDefinition = toolkit.Definition{
 		},
 		{Name: "tail", Type: toolkit.Integer, Hidden: true, Description: "How many lines to read from the end."},
 	},
-	Hints:    toolkit.Hints{ReadOnly: true, NonDestructive: true, Idempotent: true, ClosedWorld: true},
-	Deadline: 20 * time.Second,
+	Hints:    readOnly,
+	Deadline: readDeadline,
 }
 
 // addRead registers Read.
@@ -149,7 +147,7 @@ func (p *readPlan) noteName(asked, rel string) {
 	case p.real() != rel:
 		p.notes = append(p.notes, "through a link: this is "+p.names.name(p.real()))
 	case !strings.HasSuffix(path.Clean("/"+strings.ReplaceAll(asked, `\`, "/")), strings.ReplaceAll(rel, `\`, "/")):
-		if rel != "." && !strings.HasPrefix(asked, "file:") {
+		if rel != "." && !isURI(asked) {
 			p.notes = append(p.notes, "this is "+p.names.name(rel))
 		}
 	}
@@ -165,7 +163,7 @@ type readOut struct {
 
 func runRead(ctx context.Context, p *readPlan, g approval.Grant, _ toolkit.Progress) (readOut, error) {
 	if p.dir != nil {
-		f, err := listFolder(p, visible(g, p.root))
+		f, err := listFolder(p, visible(g, p.dir, true))
 		return readOut{folder: f, notes: p.notes}, err
 	}
 	in := interruptible{ctx, p.file}
@@ -184,7 +182,7 @@ func runRead(ctx context.Context, p *readPlan, g approval.Grant, _ toolkit.Progr
 // unreadable explains an error of reading, which the system may give for a file that could
 // be opened.
 func (p *readPlan) unreadable(err error) error {
-	return toolkit.Because(err, "%s cannot be read: the system reports an error; try another file", p.names.name(p.real()))
+	return explain(err, "%s cannot be read: the system reports an error; try another file", p.names.name(p.real()))
 }
 
 // read reads the file, of which head is already read.
@@ -201,48 +199,54 @@ func (p *readPlan) read(in interruptible, head []byte) (readOut, error) {
 	src := source{r: textfile.NewDecoder(whole, kind.Encoding), kind: kind, at: in, size: p.file.Info.Size()}
 	w, err := src.window(p.offset, p.limit)
 	if err != nil {
-		return readOut{}, p.explain(err)
+		return readOut{}, p.unreadable(err)
 	}
 	return readOut{lines: w, notes: textNotes(kind)}, nil
 }
 
-// explain lets what is made for the model through.
-func (p *readPlan) explain(err error) error {
-	if _, ok := toolkit.VisibleText(err); ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return p.unreadable(err)
-}
-
 // textNotes says where the lines are not the bytes of the file.
-func textNotes(kind textfile.Kind) (notes []string) {
-	switch kind.Encoding {
-	case textfile.UTF16LE, textfile.UTF16BE:
-		notes = append(notes, "decoded from "+strings.ToUpper(kind.Encoding.String()))
-	case textfile.EightBit:
-		notes = append(notes, "not UTF-8: other bytes are shown as in windows-1252")
-	}
+func textNotes(kind textfile.Kind) []string {
+	notes := encodingNotes(kind.Encoding)
 	if kind.EOL == textfile.CR {
-		notes = append(notes, `lines end in CR alone, so the file counts as one line`)
+		notes = append(notes, "lines end in CR alone, so the file counts as one line")
 	}
 	return notes
 }
 
+func encodingNotes(e textfile.Encoding) []string {
+	switch e {
+	case textfile.UTF16LE, textfile.UTF16BE:
+		return []string{"decoded from " + strings.ToUpper(e.String())}
+	case textfile.EightBit:
+		return []string{"not UTF-8: other bytes are shown as in windows-1252"}
+	}
+	return nil
+}
+
+// readNotebook flattens a notebook. One that is too large, or is none, is shown as it is.
 func (p *readPlan) readNotebook(kind textfile.Kind, in interruptible, whole io.Reader) (readOut, error) {
-	data, err := io.ReadAll(io.LimitReader(textfile.NewDecoder(whole, kind.Encoding), countedSize+1))
+	decoded := textfile.NewDecoder(whole, kind.Encoding)
+	data, err := io.ReadAll(io.LimitReader(decoded, countedSize+1))
 	if err != nil {
 		return readOut{}, p.unreadable(err)
 	}
-	src := source{r: io.MultiReader(bytes.NewReader(data), in), kind: kind, at: in, size: p.file.Info.Size()}
-	var notes []string
-	if text, cells, ok := flatten(data); ok && len(data) <= countedSize {
-		flat := bytes.NewReader(text)
-		src = source{r: flat, at: flat, size: int64(len(text))}
-		notes = []string{fmt.Sprintf("notebook of %s cells, flattened: line numbers are of this view, not of the file", thousands(int64(cells)))}
+	src := source{r: io.MultiReader(bytes.NewReader(data), decoded), kind: kind, at: in, size: p.file.Info.Size()}
+	notes := textNotes(kind)
+	if len(data) <= countedSize {
+		// JSON has no bytes beside UTF-8: they would be lost.
+		if text, cells, ok := flatten([]byte(textfile.Show(data))); ok {
+			flat := bytes.NewReader(text)
+			src = source{r: flat, at: flat, size: int64(len(text))}
+			notes = append(encodingNotes(kind.Encoding), flattenedNote(cells))
+		}
 	}
 	w, err := src.window(p.offset, p.limit)
 	if err != nil {
-		return readOut{}, p.explain(err)
+		return readOut{}, p.unreadable(err)
 	}
 	return readOut{lines: w, notes: notes}, nil
+}
+
+func flattenedNote(cells int) string {
+	return "notebook of " + plural(cells, "cell") + ", flattened: line numbers are of this view, not of the file"
 }

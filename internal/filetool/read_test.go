@@ -35,12 +35,17 @@ func wide(text string, order binary.AppendByteOrder) string {
 	return string(b)
 }
 
+// cutNote stands behind lines that are cut.
+const cutNote = "\n[for more of a cut line search this file with output_mode=content, -o=true " +
+	"and a pattern such as .{0,200}WORD.{0,200}]"
+
 // TestRead holds what Read shows, to the letter.
 func TestRead(t *testing.T) {
-	d := newDesk(t, map[string]string{
+	d := newHarness(t, map[string]string{
 		"a.txt": "one\ntwo\nthree\n", "unended": "one\ntwo", "empty": "", "blank": "\n\n", "ten": numbered(10),
 		"crlf": "one\r\ntwo\r\n", "cr": "one\rtwo\r", "odd": "a\u2028b\fc\vd\ne\n",
-		"le": wide("h\u00e9\r\nb\n", binary.LittleEndian), "be": wide("h\u00e9\n", binary.BigEndian), "bom": "\xef\xbb\xbfone\ntwo\n",
+		"le": wide("h\u00e9\r\nb\n", binary.LittleEndian), "be": wide("h\u00e9\n", binary.BigEndian),
+		"bom":   "\xef\xbb\xbfone\ntwo\n",
 		"latin": "gr\xfc\xdfe\n", "gbk": "\xc4\xe3\n", "cut": "gr\xc3",
 		"long": strings.Repeat("\u00e9", 3000) + "\nnext\n",
 		"link": "-> sub/b.txt", "sub/b.txt": "b\n", "cafe\u0301": "x\n",
@@ -57,38 +62,82 @@ func TestRead(t *testing.T) {
 		{"empty", args{"file_path": "empty"}, "[empty file]"},
 		{"empty, from behind", args{"file_path": "empty", "offset": -5}, "[empty file]"},
 		{"blank lines", args{"file_path": "blank"}, "1\t\n2\t"},
-		{"limit", args{"file_path": "ten", "limit": 2}, "1\tline 1\n2\tline 2\n[lines 1-2 of 10; continue with offset=3]"},
-		{"middle", args{"file_path": "ten", "offset": 9, "limit": 1}, "9\tline 9\n[lines 9-9 of 10; continue with offset=10]"},
+		{
+			"limit",
+			args{"file_path": "ten", "limit": 2},
+			"1\tline 1\n2\tline 2\n[lines 1-2 of 10; continue with offset=3]",
+		},
+		{
+			"middle",
+			args{"file_path": "ten", "offset": 9, "limit": 1},
+			"9\tline 9\n[lines 9-9 of 10; continue with offset=10]",
+		},
 		{"to the end", args{"file_path": "ten", "offset": 10}, "10\tline 10\n[lines 10-10 of 10]"},
 		{"from the end", args{"file_path": "ten", "offset": -2}, "9\tline 9\n10\tline 10\n[lines 9-10 of 10]"},
-		{"from the end, limited", args{"file_path": "ten", "offset": -3, "limit": 1}, "8\tline 8\n[lines 8-8 of 10; continue with offset=9]"},
+		{
+			"from the end, limited",
+			args{"file_path": "ten", "offset": -3, "limit": 1},
+			"8\tline 8\n[lines 8-8 of 10; continue with offset=9]",
+		},
 		{"more than there are, from the end", args{"file_path": "a.txt", "offset": -99}, "1\tone\n2\ttwo\n3\tthree"},
 		{"as far back as numbers go", args{"file_path": "unended", "offset": math.MinInt64}, "1\tone\n2\ttwo"},
-		{"claude-code#30197: strings", args{"file_path": "ten", "offset": "2", "limit": "1"}, "2\tline 2\n[lines 2-2 of 10; continue with offset=3]"},
+		{
+			"claude-code#30197: strings",
+			args{"file_path": "ten", "offset": "2", "limit": "1"},
+			"2\tline 2\n[lines 2-2 of 10; continue with offset=3]",
+		},
 		{"ai-agent-book#37: null", args{"file_path": "unended", "offset": nil, "limit": nil}, "1\tone\n2\ttwo"},
-		{"opencode#45200: limit 0", args{"file_path": "unended", "limit": 0}, "1\tone\n2\ttwo\n[limit 0 is taken as the default, 2000]"},
+		{
+			"opencode#45200: limit 0",
+			args{"file_path": "unended", "limit": 0},
+			"1\tone\n2\ttwo\n[limit 0 is taken as the default, 2000]",
+		},
 		{"opencode#46807: offset 0", args{"file_path": "unended", "offset": 0}, "1\tone\n2\ttwo"},
 		{"alias", args{"path": "unended"}, "1\tone\n2\ttwo"},
 		{"opencode's alias", args{"filePath": "unended"}, "1\tone\n2\ttwo"},
-		{"server-filesystem's head", args{"path": "ten", "head": 1}, "1\tline 1\n[lines 1-1 of 10; continue with offset=2]"},
+		{
+			"server-filesystem's head",
+			args{"path": "ten", "head": 1},
+			"1\tline 1\n[lines 1-1 of 10; continue with offset=2]",
+		},
 		{"server-filesystem's tail", args{"path": "ten", "tail": "1"}, "10\tline 10\n[lines 10-10 of 10]"},
 		{"crlf", args{"file_path": "crlf"}, "1\tone\n2\ttwo"},
 		{"cr", args{"file_path": "cr"}, "1\tone\rtwo\r\n[lines end in CR alone, so the file counts as one line]"},
 		{"deepagents#5787: only newlines end lines", args{"file_path": "odd"}, "1\ta\u2028b\fc\vd\n2\te"},
 		{"kimi-code#2647: utf-16le", args{"file_path": "le"}, "1\th\u00e9\n2\tb\n[decoded from UTF-16LE]"},
 		{"utf-16be", args{"file_path": "be"}, "1\th\u00e9\n[decoded from UTF-16BE]"},
-		{"utf-16, from the end", args{"file_path": "le", "offset": -1}, "2\tb\n[lines 2-2 of 2]\n[decoded from UTF-16LE]"},
+		{
+			"utf-16, from the end",
+			args{"file_path": "le", "offset": -1},
+			"2\tb\n[decoded from UTF-16LE]\n[lines 2-2 of 2]",
+		},
 		{"bom", args{"file_path": "bom"}, "1\tone\n2\ttwo"},
 		{"bom, from the end", args{"file_path": "bom", "offset": -2}, "1\tone\n2\ttwo"},
-		{"latin-1", args{"file_path": "latin"}, "1\tgr\u00fc\u00dfe\n[not UTF-8: other bytes are shown as in windows-1252]"},
+		{
+			"latin-1",
+			args{"file_path": "latin"},
+			"1\tgr\u00fc\u00dfe\n[not UTF-8: other bytes are shown as in windows-1252]",
+		},
 		{"gbk", args{"file_path": "gbk"}, "1\t\u00c4\u00e3\n[not UTF-8: other bytes are shown as in windows-1252]"},
-		{"utf-8 cut in a letter", args{"file_path": "cut"}, "1\tgr\u00c3\n[not UTF-8: other bytes are shown as in windows-1252]"},
-		{"long line", args{"file_path": "long"}, "1\t" + strings.Repeat("\u00e9", 2000) + " ...[+1,000 chars]\n2\tnext"},
+		{
+			"utf-8 cut in a letter",
+			args{"file_path": "cut"},
+			"1\tgr\u00c3\n[not UTF-8: other bytes are shown as in windows-1252]",
+		},
+		{
+			"long line",
+			args{"file_path": "long"},
+			"1\t" + strings.Repeat("\u00e9", 2000) + " ...[+1,000 chars]\n2\tnext" + cutNote,
+		},
 		{"through a link", args{"file_path": "link"}, "1\tb\n[through a link: this is sub/b.txt]"},
 		{"30 another unicode form", args{"file_path": "caf\u00e9"}, "1\tx\n[this is cafe\u0301]"},
 		{"pdf", args{"file_path": "pdf"}, "[binary, application/pdf, 10 bytes, pdf]"},
 		{"binary", args{"file_path": "bin"}, "[binary, application/octet-stream, 3 bytes, bin]"},
-		{"directory", args{"file_path": "sub"}, "[sub is a directory; Read takes one of its files, List shows more]\nb.txt"},
+		{
+			"directory",
+			args{"file_path": "sub"},
+			"[sub is a directory: read one of its files, or list it for more]\nb.txt",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,9 +154,10 @@ func TestRead(t *testing.T) {
 
 // TestReadRefuses holds the errors: what they must say, and that they are errors.
 func TestReadRefuses(t *testing.T) {
-	d := newDesk(t, map[string]string{
-		"a.txt": "one\ntwo\n", "sub/main.go": "x", "link": "-> ../S", "dirlink": "-> ../out", "broken": "-> nowhere", "gone": "-> ../nowhere",
-		"l1": "-> l2", "l2": "-> l1", "abs-out": "-> /etc/passwd",
+	d := newHarness(t, map[string]string{
+		"a.txt": "one\ntwo\n", "sub/main.go": "x", "link": "-> ../S", "dirlink": "-> ../out", "broken": "-> nowhere",
+		"gone": "-> ../nowhere",
+		"l1":   "-> l2", "l2": "-> l1", "abs-out": "-> /etc/passwd",
 	})
 	must(t, os.Mkdir(d.root+"-evil", 0o755))
 	must(t, os.WriteFile(d.root+"-evil/x", []byte(secret), 0o644))
@@ -138,19 +188,24 @@ func TestReadRefuses(t *testing.T) {
 			}
 		})
 	}
-	if text, res := d.call(t, "Read", args{"file_path": "a.txt", "offset": 7}); !res.IsError || !strings.Contains(text, "the file has 2 lines") {
-		t.Errorf("past the end: %s", text)
+	for name, says := range map[string]string{"a.txt": "the file has 2 lines;", "sub/main.go": "the file has 1 line;"} {
+		text, res := d.call(t, "Read", args{"file_path": name, "offset": 7})
+		if !res.IsError || !strings.Contains(text, says) {
+			t.Errorf("past the end: %s", text)
+		}
 	}
 }
 
 // TestReadBudget: RooCode PRs 6667 and 8789, cline PR 5225: the first page and how to go
 // on, never a flood and never a refusal.
 func TestReadBudget(t *testing.T) {
-	d := newDesk(t, map[string]string{"big": numbered(50_000), "wide": strings.Repeat("x", 1900) + "\n" + strings.Repeat("\u00e9", 1900) + "\n"}, "--max-output", "2048")
+	d := newHarness(t, map[string]string{
+		"big": numbered(50_000), "wide": strings.Repeat("x", 1900) + "\n" + strings.Repeat("\u00e9", 1900) + "\n",
+	}, "--max-output", "4096")
 	next, seen := 1, 0
 	for range 3 {
 		text, _ := d.call(t, "Read", args{"file_path": "big", "offset": next, "surprise": 1})
-		if len(text) > 2048 {
+		if len(text) > 4096 {
 			t.Fatalf("%d bytes", len(text))
 		}
 		var first, last int
@@ -158,7 +213,9 @@ func TestReadBudget(t *testing.T) {
 		if i < 0 {
 			t.Fatalf("no mark in %q", text)
 		}
-		if _, err := fmt.Sscanf(text[i:], "[lines %d-%d of 50,000; continue with offset=%d]", &first, &last, &next); err != nil {
+		mark := strings.Replace(strings.ReplaceAll(text[i:], ",", ""), "; ", " ", 1)
+		_, err := fmt.Sscanf(mark, "[lines %d-%d of 50000 continue with offset=%d]", &first, &last, &next)
+		if err != nil {
 			t.Fatalf("%v: %s", err, text[i:])
 		}
 		if first != seen+1 || next != last+1 || !strings.HasPrefix(text, fmt.Sprintf("%d\tline %d\n", first, first)) {
@@ -168,7 +225,8 @@ func TestReadBudget(t *testing.T) {
 	}
 	text, _ := d.call(t, "Read", args{"file_path": "wide", "offset": 2})
 	kept := strings.Count(text, "\u00e9")
-	if len(text) > 2048 || !utf8.ValidString(text) || kept == 0 || !strings.Contains(text, fmt.Sprintf(" ...[+1,%d chars]", 900-kept)) {
+	mark := fmt.Sprintf(" ...[+%d chars]"+cutNote, 1900-kept)
+	if len(text) > 4096 || !utf8.ValidString(text) || kept == 0 || !strings.Contains(text, mark) {
 		t.Errorf("a line that is too wide: %q", text)
 	}
 }
@@ -176,18 +234,40 @@ func TestReadBudget(t *testing.T) {
 // TestReadBig is cases 36 and 37, and glm-mcp#15: any part of a big file in bounded
 // memory.
 func TestReadBig(t *testing.T) {
-	d := newDesk(t, map[string]string{"lines": numbered(2_000_000), "one": strings.Repeat("x", 30<<20)})
+	d := newHarness(t, map[string]string{"lines": numbered(2_000_000), "one": strings.Repeat("x", 30<<20)})
 	tests := []struct {
 		name string
 		args args
 		want string
 	}{
-		{"start", args{"file_path": "lines", "limit": 1}, "1\tline 1\n[lines 1-1; the file (24.9 MB) goes on; continue with offset=2]"},
-		{"middle", args{"file_path": "lines", "offset": 1_900_000, "limit": 1}, "1900000\tline 1900000\n[lines 1900000-1900000; the file (24.9 MB) goes on; continue with offset=1900001]"},
-		{"last but one", args{"file_path": "lines", "offset": 1_999_999, "limit": 1}, "1999999\tline 1999999\n[lines 1999999-1999999; the file (24.9 MB) goes on; continue with offset=2000000]"},
-		{"last", args{"file_path": "lines", "offset": 2_000_000}, "2000000\tline 2000000\n[lines 2000000-2000000 of 2,000,000]"},
-		{"tail", args{"file_path": "lines", "offset": -1}, "2000000\tline 2000000\n[lines 2000000-2000000 of 2,000,000]"},
-		{"one line", args{"file_path": "one"}, "1\t" + strings.Repeat("x", 2000) + " ...[+31,455,280 chars]"},
+		{
+			"start",
+			args{"file_path": "lines", "limit": 1},
+			"1\tline 1\n[lines 1-1; the file (24.9 MB) goes on; continue with offset=2]",
+		},
+		{
+			"middle",
+			args{"file_path": "lines", "offset": 1_900_000, "limit": 1},
+			"1900000\tline 1900000\n" +
+				"[lines 1,900,000-1,900,000; the file (24.9 MB) goes on; continue with offset=1900001]",
+		},
+		{
+			"last but one",
+			args{"file_path": "lines", "offset": 1_999_999, "limit": 1},
+			"1999999\tline 1999999\n" +
+				"[lines 1,999,999-1,999,999; the file (24.9 MB) goes on; continue with offset=2000000]",
+		},
+		{
+			"last",
+			args{"file_path": "lines", "offset": 2_000_000},
+			"2000000\tline 2000000\n[lines 2,000,000-2,000,000 of 2,000,000]",
+		},
+		{
+			"tail",
+			args{"file_path": "lines", "offset": -1},
+			"2000000\tline 2000000\n[lines 2,000,000-2,000,000 of 2,000,000]",
+		},
+		{"one line", args{"file_path": "one"}, "1\t" + strings.Repeat("x", 2000) + " ...[+31,455,280 chars]" + cutNote},
 	}
 	for _, tt := range tests {
 		before := allocated()
@@ -213,15 +293,17 @@ func TestReadMedia(t *testing.T) {
 	must(t, png.Encode(&pic, image.NewGray(image.Rect(0, 0, 8, 8))))
 	wav := "RIFF\x24\x00\x00\x00WAVEfmt " + strings.Repeat("\x00", 28)
 	huge := pic.String() + strings.Repeat("\x00", 2<<20)
-	d := newDesk(t, map[string]string{"p.png": pic.String(), "s.wav": wav, "huge.png": huge, "x.bin": "\x00\x01"})
+	d := newHarness(t, map[string]string{"p.png": pic.String(), "s.wav": wav, "huge.png": huge, "x.bin": "\x00\x01"})
 
 	text, res := d.call(t, "Read", args{"file_path": "p.png"})
 	img, ok := res.Content[len(res.Content)-1].(*mcp.ImageContent)
-	if !ok || !bytes.Equal(img.Data, pic.Bytes()) || img.MIMEType != "image/png" || !strings.Contains(text, "[image/png, ") {
+	if !ok || !bytes.Equal(img.Data, pic.Bytes()) || img.MIMEType != "image/png" ||
+		!strings.Contains(text, "[image/png, ") {
 		t.Errorf("image: %s, %T", text, res.Content[len(res.Content)-1])
 	}
 	text, res = d.call(t, "Read", args{"file_path": "s.wav"})
-	if snd, ok := res.Content[len(res.Content)-1].(*mcp.AudioContent); !ok || string(snd.Data) != wav || snd.MIMEType != "audio/wav" {
+	snd, ok := res.Content[len(res.Content)-1].(*mcp.AudioContent)
+	if !ok || string(snd.Data) != wav || snd.MIMEType != "audio/wav" {
 		t.Errorf("sound: %s, %T", text, res.Content[len(res.Content)-1])
 	}
 	for name, says := range map[string]string{"huge.png": "not shown", "x.bin": "application/octet-stream"} {
@@ -234,7 +316,7 @@ func TestReadMedia(t *testing.T) {
 }
 
 func TestReadNotebook(t *testing.T) {
-	d := newDesk(t, map[string]string{
+	d := newHarness(t, map[string]string{
 		"n.ipynb": `{"nbformat":4,"cells":[
 			{"cell_type":"markdown","source":["# Title\n","text"]},
 			{"cell_type":"code","source":"print(1)","outputs":[
@@ -262,14 +344,49 @@ func TestReadNotebook(t *testing.T) {
 	}
 }
 
+// TestReadNotebookEncodings: a notebook is decoded as any file, whole or in part, and what
+// it was decoded from is said.
+func TestReadNotebookEncodings(t *testing.T) {
+	small := `{"nbformat":4,"cells":[{"cell_type":"raw","source":"gr%s"}]}`
+	big := strings.Repeat("# gr\u00fc\u00dfe\n", 1_200_000)
+	d := newHarness(t, map[string]string{
+		"wide.ipynb":    wide(fmt.Sprintf(small, "\u00fc"), binary.LittleEndian),
+		"latin.ipynb":   fmt.Sprintf(small, "\xfc"),
+		"bigwide.ipynb": wide(big, binary.BigEndian), "biglatin.ipynb": strings.ReplaceAll(big, "\u00fc", "\xfc"),
+	})
+	const latin, flat = "[not UTF-8: other bytes are shown as in windows-1252]",
+		"[notebook of 1 cell, flattened: line numbers are of this view, not of the file]"
+	d.holds(t, "Read", []want{
+		{"utf-16", args{"path": "wide.ipynb"}, "1\t[cell 1, raw]\n2\tgr\u00fc\n[decoded from UTF-16LE]\n" + flat},
+		{"8-bit", args{"path": "latin.ipynb"}, "1\t[cell 1, raw]\n2\tgr\u00fc\n" + latin + "\n" + flat},
+		{
+			"utf-16, behind what is held",
+			args{"path": "bigwide.ipynb", "offset": 1_199_998, "limit": 1},
+			"1199998\t# gr\u00fc\u00dfe\n[decoded from UTF-16BE]\n" +
+				"[lines 1,199,998-1,199,998; the file (19.2 MB) goes on; continue with offset=1199999]",
+		},
+		{
+			"utf-16, from the end",
+			args{"path": "bigwide.ipynb", "offset": -1},
+			"1200000\t# gr\u00fc\u00dfe\n[decoded from UTF-16BE]\n[lines 1,200,000-1,200,000 of 1,200,000]",
+		},
+		{
+			"8-bit, large",
+			args{"path": "biglatin.ipynb", "offset": 2, "limit": 1},
+			"2\t# gr\u00fc\u00dfe\n" + latin + "\n[lines 2-2; the file (10.8 MB) goes on; continue with offset=3]",
+		},
+	})
+}
+
 func TestReadFolder(t *testing.T) {
 	files := map[string]string{"many/a\nb": "", "many/dir/": "", "many/zlink": "-> ../../S"}
 	for i := range 150 {
 		files[fmt.Sprintf("many/f%03d", i)] = ""
 	}
-	d := newDesk(t, files)
+	d := newHarness(t, files)
 	text, res := d.call(t, "Read", args{"file_path": "many/"})
-	if res.IsError || !strings.Contains(text, "\na\\nb\ndir/\nf000\n") || !strings.HasSuffix(text, "[100 of 153 entries; use List to see the others]") {
+	const mark = "[100 of 153 entries; list the directory to see the others]"
+	if res.IsError || !strings.Contains(text, "\na\\nb\ndir/\nf000\n") || !strings.HasSuffix(text, mark) {
 		t.Errorf("%s", text)
 	}
 	if text, _ := d.call(t, "Read", args{"file_path": "."}); !strings.HasSuffix(text, "many/") {

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -15,21 +13,24 @@ import (
 	"github.com/toolhost/toolhost/pkg/toolkit"
 )
 
+// render puts the notes between what is read and the mark, which says how to continue and
+// is the last line.
 func (o readOut) render(b toolkit.Budget) toolkit.Result {
 	notes := ""
 	for _, n := range o.notes {
 		notes += "[" + n + "]\n"
 	}
 	var res toolkit.Result
+	mark := ""
 	switch room := b.Text - len(notes); {
 	case o.media != nil:
 		res = o.media.render(b)
 	case o.folder != nil:
-		res.Text = o.folder.render(room)
+		res.Text, mark = o.folder.render(room)
 	default:
-		res.Text = o.lines.render(room)
+		res.Text, mark = o.lines.render(room)
 	}
-	res.Text = strings.TrimSuffix(res.Text+notes, "\n")
+	res.Text = strings.TrimSuffix(res.Text+notes+mark, "\n")
 	return res
 }
 
@@ -44,13 +45,16 @@ type media struct {
 
 // readMedia reads what a client can show; of all else the facts are enough.
 func (p *readPlan) readMedia(kind textfile.Kind, r io.Reader) (*media, error) {
-	m := &media{name: p.names.name(p.file.Real), uri: fileURI(p.root.Abs(p.file.Real)), mime: kind.MIME, size: p.file.Info.Size()}
+	m := &media{
+		name: p.names.name(p.file.Real), uri: fileURI(p.root.Abs(p.file.Real)),
+		mime: kind.MIME, size: p.file.Info.Size(),
+	}
 	if !m.showable() || m.size > mediaBytes {
 		return m, nil
 	}
 	data, err := io.ReadAll(io.LimitReader(r, mediaBytes+1))
 	if err != nil {
-		return nil, p.explain(err)
+		return nil, p.unreadable(err)
 	}
 	m.size = max(m.size, int64(len(data)))
 	if len(data) <= mediaBytes {
@@ -72,9 +76,9 @@ func (m *media) render(b toolkit.Budget) toolkit.Result {
 	fits := m.data != nil && len(m.data) <= limit
 	switch {
 	case fits && m.isAudio():
-		return toolkit.Result{Text: m.text() + "\n", Media: []mcp.Content{&mcp.AudioContent{Data: m.data, MIMEType: m.mime}}}
+		return m.shown(&mcp.AudioContent{Data: m.data, MIMEType: m.mime})
 	case fits:
-		return toolkit.Result{Text: m.text() + "\n", Media: []mcp.Content{&mcp.ImageContent{Data: m.data, MIMEType: m.mime}}}
+		return m.shown(&mcp.ImageContent{Data: m.data, MIMEType: m.mime})
 	}
 	text := "[binary, " + m.text()[1:] + "\n"
 	if m.showable() {
@@ -82,6 +86,10 @@ func (m *media) render(b toolkit.Budget) toolkit.Result {
 	}
 	link := &mcp.ResourceLink{URI: m.uri, Name: m.name, MIMEType: m.mime, Size: &m.size}
 	return toolkit.Result{Text: text, Media: []mcp.Content{link}}
+}
+
+func (m *media) shown(block mcp.Content) toolkit.Result {
+	return toolkit.Result{Text: m.text() + "\n", Media: []mcp.Content{block}}
 }
 
 func (m *media) text() string {
@@ -109,18 +117,18 @@ type folder struct {
 // folderLooked bounds how many entries of a directory are looked at.
 const folderLooked = 10_000
 
-func listFolder(p *readPlan, shows func(rel string) bool) (*folder, error) {
+func listFolder(p *readPlan, shows func(rel string, isDir bool) bool) (*folder, error) {
 	entries, err := p.dir.ReadDir(folderLooked)
 	if err != nil && err != io.EOF {
 		return nil, p.unreadable(err)
 	}
 	f := &folder{name: p.names.name(p.dir.Real), atLeast: len(entries) == folderLooked}
 	for _, e := range entries {
-		if shows != nil && !shows(path.Join(p.dir.Real, e.Name())) {
+		if shows != nil && !shows(e.Name(), e.IsDir()) {
 			f.hidden++
 			continue
 		}
-		f.entries = append(f.entries, toolkit.Inline(e.Name())+typeMark(e.Type().String()))
+		f.entries = append(f.entries, toolkit.Inline(e.Name())+typeMark(e.Type()))
 	}
 	f.total = len(f.entries)
 	slices.Sort(f.entries)
@@ -128,26 +136,11 @@ func listFolder(p *readPlan, shows func(rel string) bool) (*folder, error) {
 	return f, nil
 }
 
-// typeMark is what stands behind a name: by the first letter of the mode's string.
-func typeMark(mode string) string {
-	switch mode[0] {
-	case 'd':
-		return "/"
-	case 'L':
-		return " (link)"
-	case 'p':
-		return " (named pipe)"
-	case 'S':
-		return " (socket)"
-	case 'D':
-		return " (device)"
-	}
-	return ""
-}
-
-func (f *folder) render(room int) string {
+// render writes the entries as far as room reaches, and apart from them a last line that
+// says how many are missing.
+func (f *folder) render(room int) (text, mark string) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[%s is a directory; Read takes one of its files, List shows more]\n", f.name)
+	fmt.Fprintf(&b, "[%s is a directory: read one of its files, or list it for more]\n", f.name)
 	shown := 0
 	for _, e := range f.entries {
 		if b.Len()+len(e) > room-markRoom {
@@ -156,42 +149,19 @@ func (f *folder) render(room int) string {
 		b.WriteString(e + "\n")
 		shown++
 	}
+	if f.hidden > 0 {
+		fmt.Fprintf(&b, "[%s hidden by the policy]\n", plural(f.hidden, "entry"))
+	}
+	if f.total == 0 {
+		b.WriteString("[no entries]\n")
+	}
 	more := ""
 	if f.atLeast {
 		more = "more than "
 	}
 	if shown < f.total || f.atLeast {
-		fmt.Fprintf(&b, "[%d of %s%s entries; use List to see the others]\n", shown, more, thousands(int64(f.total)))
+		all := more + thousands(f.total)
+		mark = fmt.Sprintf("[%d of %s entries; list the directory to see the others]\n", shown, all)
 	}
-	if f.hidden > 0 {
-		fmt.Fprintf(&b, "[%s entries are hidden by the policy]\n", thousands(int64(f.hidden)))
-	}
-	if f.total == 0 {
-		b.WriteString("[no entries]\n")
-	}
-	return b.String()
-}
-
-// thousands writes n with commas.
-func thousands(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// byteSize writes a size for a reader: 512 bytes, 1.2 KB, 107.0 MB.
-func byteSize(n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	size, unit := float64(n)/1000, "KB"
-	for _, next := range []string{"MB", "GB", "TB"} {
-		if size < 999.95 {
-			break
-		}
-		size, unit = size/1000, next
-	}
-	return fmt.Sprintf("%.1f %s", size, unit)
+	return b.String(), mark
 }

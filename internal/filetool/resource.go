@@ -35,7 +35,9 @@ type resourcePlan struct {
 }
 
 // planResource answers for what lies outside as for what does not exist.
-func (r roots) planResource(ctx context.Context, call *toolkit.Call, uri string) (*resourcePlan, approval.Action, error) {
+func (r roots) planResource(
+	ctx context.Context, call *toolkit.Call, uri string,
+) (*resourcePlan, approval.Action, error) {
 	set, err := r.of(ctx, call)
 	if err != nil {
 		return nil, approval.Action{}, err
@@ -68,8 +70,8 @@ func runResource(ctx context.Context, p *resourcePlan, _ approval.Grant) ([]*mcp
 		return nil, toolkit.Because(err, "%s cannot be read: the system reports an error", p.name)
 	}
 	if len(data) > resourceBytes {
-		return nil, toolkit.Errorf("%s is too large to be sent as a resource (at most %s): use the tool Read with offset and limit",
-			p.name, byteSize(resourceBytes))
+		return nil, toolkit.Errorf("%s is too large to be sent as a resource (at most %s): "+
+			"read it by a tool, with offset and limit", p.name, byteSize(resourceBytes))
 	}
 	return []*mcp.ResourceContents{contents(p.uri, data)}, nil
 }

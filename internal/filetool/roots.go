@@ -2,6 +2,8 @@ package filetool
 
 import (
 	"context"
+	"errors"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -27,7 +29,8 @@ func (r roots) of(ctx context.Context, call *toolkit.Call) (*fsroot.Set, error) 
 		}
 	}
 	if set.Empty() {
-		return nil, toolkit.Errorf("no directory is served: the operator adds one with --root DIR (or %s in the environment), or the client declares roots", "MCP_FILES_ROOT")
+		return nil, toolkit.Errorf("no directory is served: the operator adds one with --root DIR "+
+			"(or %s in the environment), or the client declares roots", "MCP_FILES_ROOT")
 	}
 	return set, nil
 }
@@ -65,16 +68,44 @@ func reading(root *fsroot.Root, access approval.Access, summary string, rels ...
 
 // isAbsolute reports whether a caller wrote path in an absolute form.
 func isAbsolute(path string) bool {
-	return filepath.IsAbs(path) || strings.HasPrefix(path, "~") || strings.HasPrefix(path, "file:")
+	return filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") || isURI(path)
 }
 
-// visible returns what a search below root may show, by path below root; nil is everything.
-func visible(g approval.Grant, root *fsroot.Root) func(rel string) bool {
+// isURI reports whether path is a file URI; a name may begin with "file:" as well.
+func isURI(path string) bool { return strings.HasPrefix(strings.ToLower(path), "file:/") }
+
+// visible returns what a call may show of what lies below dir, by path below dir; nil is
+// everything. Directories decide for themselves only where they are results: their files
+// are asked for one by one, as Read would.
+func visible(g approval.Grant, dir *fsroot.Dir, directories bool) func(rel string, isDir bool) bool {
 	if g.Unfiltered() {
 		return nil
 	}
-	return func(rel string) bool {
-		origin, below := root.Origin(rel)
-		return g.Shows(approval.Path{Access: approval.Read, Root: origin.Dir(), Rel: below})
+	return func(rel string, isDir bool) bool {
+		if isDir && !directories {
+			return true
+		}
+		return shows(g, dir.Root, path.Join(dir.Real, rel), isDir)
 	}
+}
+
+// shows reports whether the grant shows the path below root: a directory to those who may
+// list it, all else to those who may read it.
+func shows(g approval.Grant, root *fsroot.Root, rel string, isDir bool) bool {
+	access := approval.Read
+	if isDir {
+		access = approval.List
+	}
+	origin, below := root.Origin(rel)
+	return g.Shows(approval.Path{Access: access, Root: origin.Dir(), Rel: below})
+}
+
+// explain lets through what is made for the model and the end of the call; the rest is of
+// the system, and the model gets the text instead.
+func explain(err error, format string, args ...any) error {
+	_, ok := toolkit.VisibleText(err)
+	if err == nil || ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return toolkit.Because(err, format, args...)
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -20,8 +19,8 @@ import (
 var statDefinition = toolkit.Definition{
 	Name:  "Stat",
 	Title: "Describe a path",
-	Description: "Tells type, size, time, mode, link target, media type, encoding, line ends, lines and hash of a path below the roots. " +
-		"Lines and hash only up to 10 MB. Without path: the allowed roots.",
+	Description: "Tells type, size, time, mode, link target, media type, encoding, line ends, lines and hash " +
+		"of a path below the roots. Lines and hash only up to 10 MB. Without path: the allowed roots.",
 	Params: []toolkit.Param{{
 		Name: "path", Type: toolkit.String, Example: `"src/main.go"`,
 		Description: "Relative to the root or absolute.",
@@ -39,11 +38,11 @@ var statDefinition = toolkit.Definition{
 		"mime":{"type":"string","description":"media type"},
 		"encoding":{"type":"string","description":"such as utf-8, or binary"},
 		"eol":{"type":"string","description":"line ends, such as lf"},
-		"lines":{"type":"integer","description":"as Read counts"},
+		"lines":{"type":"integer","description":"how many"},
 		"sha256":{"type":"string","description":"of the content"},
 		"roots":{"type":"array","description":"without a path","items":{"type":"string"}}}}`),
-	Hints:    toolkit.Hints{ReadOnly: true, NonDestructive: true, Idempotent: true, ClosedWorld: true},
-	Deadline: 20 * time.Second,
+	Hints:    readOnly,
+	Deadline: readDeadline,
 }
 
 // addStat registers Stat.
@@ -147,12 +146,18 @@ func describe(names namer, place fsroot.Place, info fsroot.Info) statOut {
 		Size: &size, Modified: info.ModTime().UTC().Format(time.RFC3339), Mode: fmt.Sprintf("%04o", info.Mode().Perm()),
 	}
 	if l := info.Link; l != nil {
-		out.LinkState = linkState(l.Kind)
-		if l.Kind == fsroot.Other {
-			out.LinkTarget = names.name(l.Target)
-		}
+		out.LinkTarget, out.LinkState = linkFacts(names, l)
 	}
 	return out
+}
+
+// linkFacts returns where a link leads, as long as that is below the root, and in what
+// state it is: what lies outside is nobody's business here.
+func linkFacts(names namer, l *fsroot.Link) (target, state string) {
+	if l.Kind == fsroot.Other && l.Target != "" {
+		target = names.name(l.Target)
+	}
+	return target, linkState(l.Kind)
 }
 
 func linkState(k fsroot.Kind) string {
@@ -173,11 +178,10 @@ func runStat(ctx context.Context, p *statPlan, _ approval.Grant, _ toolkit.Progr
 	}
 	in := interruptible{ctx, p.file}
 	defer in.arm()()
-	err := p.out.content(in, p.file.Info.Size())
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-		err = toolkit.Because(err, "%s cannot be read: the system reports an error; try another file", p.out.Path)
+	if err := p.out.content(in, p.file.Info.Size()); err != nil {
+		return statOut{}, explain(err, "%s cannot be read: the system reports an error; try another file", p.out.Path)
 	}
-	return p.out, err
+	return p.out, nil
 }
 
 // content adds what the content tells.

@@ -16,9 +16,10 @@ import (
 // TestStat holds what Stat tells, in both forms: each is complete (servers PR 3588,
 // hermes-agent PR 7118).
 func TestStat(t *testing.T) {
-	d := newDesk(t, map[string]string{
-		"a.txt": "one\r\ntwo", "d/": "", "rel": "-> a.txt", "abs": "-> $R/d", "out": "-> ../S", "none": "-> nowhere", "loop": "-> loop",
-		"bin": "\x00", "latin": "\xfc\n", "x\ny": "",
+	d := newHarness(t, map[string]string{
+		"a.txt": "one\r\ntwo", "d/": "", "rel": "-> a.txt", "abs": "-> $R/d", "out": "-> ../S", "none": "-> nowhere",
+		"loop": "-> loop",
+		"bin":  "\x00", "latin": "\xfc\n", "x\ny": "",
 	})
 	when := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	must(t, os.Chtimes(d.root+"/a.txt", when, when))
@@ -27,7 +28,13 @@ func TestStat(t *testing.T) {
 		path string
 		want facts
 	}{
-		{"a.txt", facts{"type": "regular file", "size": 8.0, "mode": "0644", "modified": "2026-01-02T03:04:05Z", "mime": "text/plain", "encoding": "utf-8", "eol": "crlf", "lines": 2.0}},
+		{
+			"a.txt",
+			facts{
+				"type": "regular file", "size": 8.0, "mode": "0644", "modified": "2026-01-02T03:04:05Z",
+				"mime": "text/plain", "encoding": "utf-8", "eol": "crlf", "lines": 2.0,
+			},
+		},
 		{"d", facts{"type": "directory", "mode": "0755"}},
 		{"rel", facts{"type": "link", "link_target": "a.txt", "link_state": "ok", "lines": 2.0}},
 		{"abs", facts{"type": "link", "link_target": "d", "link_state": "ok"}},
@@ -48,7 +55,8 @@ func TestStat(t *testing.T) {
 					t.Errorf("%s (-want +got):\n%s", key, diff)
 				}
 			}
-			if sum, ok := got["sha256"]; ok && tt.want["type"] == "regular file" && sum != fmt.Sprintf("%x", sha256.Sum256([]byte("one\r\ntwo"))) {
+			want := fmt.Sprintf("%x", sha256.Sum256([]byte("one\r\ntwo")))
+			if sum, ok := got["sha256"]; ok && tt.want["type"] == "regular file" && sum != want {
 				t.Errorf("hash %v", sum)
 			}
 			for key, value := range got {
@@ -65,7 +73,13 @@ func TestStat(t *testing.T) {
 
 func structured(t *testing.T, res *mcp.CallToolResult) map[string]any {
 	t.Helper()
-	raw, err := json.Marshal(res.StructuredContent)
+	return plain(t, res.StructuredContent)
+}
+
+// plain returns v as JSON has it.
+func plain(t *testing.T, v any) map[string]any {
+	t.Helper()
+	raw, err := json.Marshal(v)
 	must(t, err)
 	var got map[string]any
 	must(t, json.Unmarshal(raw, &got))
@@ -74,14 +88,14 @@ func structured(t *testing.T, res *mcp.CallToolResult) map[string]any {
 
 // TestStatRoots: without a path Stat lists the roots (servers#3752).
 func TestStatRoots(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	for _, a := range []args{nil, {}, {"path": ""}, {"path": nil}} {
 		text, res := d.call(t, "Stat", a)
 		if text != "allowed roots:\n"+d.root || !cmp.Equal(structured(t, res)["roots"], []any{d.root}) {
 			t.Errorf("%v: %s", a, text)
 		}
 	}
-	none := &desk{client: start(t)}
+	none := &harness{client: start(t)}
 	if text, res := none.call(t, "Stat", nil); !res.IsError || !strings.Contains(text, "--root") {
 		t.Errorf("without roots: %s", text)
 	}
@@ -89,8 +103,12 @@ func TestStatRoots(t *testing.T) {
 
 // TestStatRefuses: what lies outside looks the same whether it exists or not.
 func TestStatRefuses(t *testing.T) {
-	d := newDesk(t, map[string]string{"dirlink": "-> ../out"})
-	for _, pair := range [][2]string{{"../S", "../T"}, {"dirlink/passwd", "dirlink/nobody"}, {d.top + "/S", d.top + "/T"}} {
+	d := newHarness(t, map[string]string{"dirlink": "-> ../out"})
+	for _, pair := range [][2]string{
+		{"../S", "../T"},
+		{"dirlink/passwd", "dirlink/nobody"},
+		{d.top + "/S", d.top + "/T"},
+	} {
 		a, resA := d.call(t, "Stat", args{"path": pair[0]})
 		b, resB := d.call(t, "Stat", args{"path": pair[1]})
 		if !resA.IsError || !resB.IsError || strings.ReplaceAll(a, pair[0], "") != strings.ReplaceAll(b, pair[1], "") {
@@ -101,7 +119,9 @@ func TestStatRefuses(t *testing.T) {
 
 // TestResources: files are resources with the same confinement.
 func TestResources(t *testing.T) {
-	d := newDesk(t, map[string]string{"a b.txt": "one\n", "empty": "", "bin": "\x00\x01", "link": "-> ../S", "latin": "\xfc"})
+	d := newHarness(t, map[string]string{
+		"a b.txt": "one\n", "empty": "", "bin": "\x00\x01", "link": "-> ../S", "latin": "\xfc",
+	})
 	templates, err := d.client.ListResourceTemplates(t.Context(), nil)
 	if err != nil || len(templates.ResourceTemplates) != 1 {
 		t.Fatalf("templates: %+v, %v", templates, err)
@@ -142,13 +162,14 @@ func TestResources(t *testing.T) {
 
 // TestApproval: what asks is not read where nobody can be asked.
 func TestApproval(t *testing.T) {
-	d := newDesk(t, map[string]string{"a.txt": "content"}, "--require-approval", "always")
+	d := newHarness(t, map[string]string{"a.txt": "content"}, "--require-approval", "always")
 	for _, tool := range []string{"Read", "Stat"} {
 		if text, res := d.call(t, tool, args{"path": "a.txt"}); !res.IsError || strings.Contains(text, "content") {
 			t.Errorf("%s: %s", tool, text)
 		}
 	}
-	if _, err := d.client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "file://" + d.root + "/a.txt"}); err == nil {
+	uri := "file://" + d.root + "/a.txt"
+	if _, err := d.client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
 		t.Error("the resource was read")
 	}
 }

@@ -99,8 +99,8 @@ func (s source) window(from, limit int64) (*window, error) {
 }
 
 func pastEnd(from, total int64) error {
-	return toolkit.Errorf("offset %d is past the end: the file has %s lines; use an offset from 1 to %d, or a negative one to count from the end",
-		from, thousands(total), total)
+	return toolkit.Errorf("offset %d is past the end: the file has %s; "+
+		"use an offset from 1 to %d, or a negative one to count from the end", from, plural(total, "line"), total)
 }
 
 // take adds up to limit lines, numbered from base on; ended means that there are no more.
@@ -115,12 +115,12 @@ func (w *window) take(sc *textfile.Scanner, limit, base int64) (ended bool, err 
 			return false, err
 		}
 		held += len(line.Text)
-		w.lines = append(w.lines, shownLine{number: base + line.Number, text: textfile.Show(line.Text), rest: line.Rest})
+		w.lines = append(w.lines, shownLine{base + line.Number, textfile.Show(line.Text), line.Rest})
 	}
 	return false, nil
 }
 
-// count finds the total: to the end of files that are not large, else only whether the
+// count hits the total: to the end of files that are not large, else only whether the
 // last line taken is the last.
 func (w *window) count(sc *textfile.Scanner) error {
 	most := int64(1)
@@ -170,35 +170,42 @@ func (s source) tailFromStart(n, limit int64) (*window, error) {
 	return s.window(max(1, total-n+1), limit)
 }
 
-// render writes numbered lines as far as room reaches, and a last line that says what is
-// missing and how to get it.
-func (w *window) render(room int) string {
+// render writes numbered lines as far as room reaches, and apart from them a last line
+// that says what is missing and how to get it.
+func (w *window) render(room int) (lines, mark string) {
 	if len(w.lines) == 0 {
-		return "[empty file]\n"
+		return "[empty file]\n", ""
 	}
 	var b strings.Builder
-	last := 0
+	var last int64
+	cut := false
 	for i, l := range w.lines {
-		s := l.String()
-		if b.Len()+len(s) > room-markRoom {
+		if b.Len()+len(l.String()) > room-markRoom {
 			if i > 0 {
 				break
 			}
-			s = l.fit(room - markRoom).String()
+			l = l.fit(room - markRoom)
 		}
-		b.WriteString(s)
-		last = i
+		b.WriteString(l.String())
+		last, cut = l.number, cut || l.rest > 0
 	}
-	b.WriteString(w.mark(w.lines[last].number))
-	return b.String()
+	if cut {
+		b.WriteString(cutNote)
+	}
+	return b.String(), w.mark(last)
 }
 
-// markRoom is kept for the last line, and for warnings about arguments behind it.
-const markRoom = 512
+// cutNote says how to see what a page of lines cannot show.
+const cutNote = "[for more of a cut line search this file with output_mode=content, -o=true " +
+	"and a pattern such as .{0,200}WORD.{0,200}]\n"
+
+// markRoom is kept for the last line, for [cutNote], and for warnings about arguments
+// behind them.
+const markRoom = 640
 
 func (l shownLine) String() string {
 	if l.rest > 0 {
-		return fmt.Sprintf("%d\t%s ...[+%s chars]\n", l.number, l.text, thousands(l.rest))
+		return fmt.Sprintf("%d\t%s ...[+%s]\n", l.number, l.text, plural(l.rest, "char"))
 	}
 	return fmt.Sprintf("%d\t%s\n", l.number, l.text)
 }
@@ -216,7 +223,7 @@ func (l shownLine) fit(room int) shownLine {
 
 // mark is the last line of a result that ends with the given line; none if it is all.
 func (w *window) mark(last int64) string {
-	first := w.lines[0].number
+	part := "lines " + thousands(w.lines[0].number) + "-" + thousands(last)
 	next := fmt.Sprintf("continue with offset=%d", last+1)
 	switch {
 	case w.fromEnd && last == -1:
@@ -224,12 +231,12 @@ func (w *window) mark(last int64) string {
 	case w.fromEnd:
 		return fmt.Sprintf("[lines are numbered from the end of a large file; %s]\n", next)
 	case w.total < 0:
-		return fmt.Sprintf("[lines %d-%d; the file (%s) goes on; %s]\n", first, last, byteSize(w.size), next)
-	case first == 1 && last == w.total:
+		return fmt.Sprintf("[%s; the file (%s) goes on; %s]\n", part, byteSize(w.size), next)
+	case w.lines[0].number == 1 && last == w.total:
 		return ""
 	case last == w.total:
-		return fmt.Sprintf("[lines %d-%d of %s]\n", first, last, thousands(w.total))
+		return fmt.Sprintf("[%s of %s]\n", part, thousands(w.total))
 	default:
-		return fmt.Sprintf("[lines %d-%d of %s; %s]\n", first, last, thousands(w.total), next)
+		return fmt.Sprintf("[%s of %s; %s]\n", part, thousands(w.total), next)
 	}
 }

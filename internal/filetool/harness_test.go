@@ -16,40 +16,40 @@ import (
 // secret is the content of everything outside the root.
 const secret = "TOP SECRET"
 
-// A desk is a root with files, a place outside it, and a server of the root.
-type desk struct {
+// A harness is a root with files, a place outside it, and a server of the root.
+type harness struct {
 	top, root string
 	client    *mcp.ClientSession
 }
 
-// newDesk makes the files, name by name with their content; a name that ends in / is a
+// newHarness makes the files, name by name with their content; a name that ends in / is a
 // directory, content that starts with "-> " makes a link.
-func newDesk(t *testing.T, files map[string]string, flags ...string) *desk {
+func newHarness(t *testing.T, files map[string]string, flags ...string) *harness {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
-	d := &desk{top: top, root: filepath.Join(top, "R")}
-	must(t, os.Mkdir(d.root, 0o755))
+	h := &harness{top: top, root: filepath.Join(top, "R")}
+	must(t, os.Mkdir(h.root, 0o755))
 	must(t, os.WriteFile(filepath.Join(top, "S"), []byte(secret), 0o644))
 	must(t, os.Mkdir(filepath.Join(top, "out"), 0o755))
 	must(t, os.WriteFile(filepath.Join(top, "out", "passwd"), []byte(secret), 0o644))
 	for name, content := range files {
-		d.put(t, name, content)
+		h.put(t, name, content)
 	}
-	d.client = start(t, append([]string{"--root", d.root}, flags...)...)
-	return d
+	h.client = start(t, append([]string{"--root", h.root}, flags...)...)
+	return h
 }
 
-func (d *desk) put(t *testing.T, name, content string) {
+func (h *harness) put(t *testing.T, name, content string) {
 	t.Helper()
-	p := filepath.Join(d.root, name)
+	p := filepath.Join(h.root, name)
 	must(t, os.MkdirAll(filepath.Dir(p), 0o755))
 	target, isLink := strings.CutPrefix(content, "-> ")
 	switch {
 	case strings.HasSuffix(name, "/"):
 		must(t, os.MkdirAll(p, 0o755))
 	case isLink:
-		must(t, os.Symlink(strings.ReplaceAll(target, "$R", d.root), p))
+		must(t, os.Symlink(strings.ReplaceAll(target, "$R", h.root), p))
 	default:
 		must(t, os.WriteFile(p, []byte(content), 0o644))
 	}
@@ -82,9 +82,9 @@ func start(t *testing.T, flags ...string) *mcp.ClientSession {
 type args map[string]any
 
 // call calls a tool and returns its text; no result may ever hold the secret.
-func (d *desk) call(t *testing.T, tool string, a args) (text string, res *mcp.CallToolResult) {
+func (h *harness) call(t *testing.T, tool string, a args) (text string, res *mcp.CallToolResult) {
 	t.Helper()
-	res, err := d.client.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: a})
+	res, err := h.client.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: a})
 	if err != nil {
 		t.Fatalf("%s %v: %v", tool, a, err)
 	}

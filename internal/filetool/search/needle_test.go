@@ -190,6 +190,17 @@ func FuzzNeedles(f *testing.F) {
 	})
 }
 
+// TestLongPattern holds that a pattern of many parts is not weighed whole for each.
+func TestLongPattern(t *testing.T) {
+	began := time.Now()
+	if _, err := search.NewGrep(search.GrepQuery{Pattern: strings.Repeat("long", 10_000) + strings.Repeat("[ab].", 2000)}); err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(began); d > 2*time.Second {
+		t.Errorf("took %v", d)
+	}
+}
+
 // TestNeedlesAreFast holds that words in an alternation do not cost a regular expression
 // over every byte.
 func TestNeedlesAreFast(t *testing.T) {

@@ -50,12 +50,17 @@ func (l literal) within(m literal) bool {
 	return strings.Contains(m.text, l.text)
 }
 
+// weighed is how many bytes of a literal are looked at to weigh it: it may be as long as
+// a pattern, which has as many parts.
+const weighed = 64
+
+func (l literal) head() string { return l.text[:min(len(l.text), weighed)] }
+
 // aim returns the index of the byte to look for first, -1 if there is none: the rarest, but
 // with fold no letter with a case of another length.
 func (l literal) aim() int {
 	best, at := 2.0, -1
-	for i := range len(l.text) {
-		c := l.text[i]
+	for i, c := range []byte(l.head()) {
 		if share := share(c); share < best && !(l.fold && (c == 'k' || c == 's')) {
 			best, at = share, i
 		}
@@ -91,8 +96,8 @@ func (l literal) cost() float64 {
 		return math.Inf(1)
 	}
 	product := 1.0
-	for i := range len(l.text) {
-		product *= share(l.text[i])
+	for _, c := range []byte(l.head()) {
+		product *= share(c)
 	}
 	least := share(l.text[rare])
 	cost := costOfByte + costOfLine*math.Min(least, math.Sqrt(least*product))

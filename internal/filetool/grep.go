@@ -153,7 +153,7 @@ func (r roots) planGrep(ctx context.Context, call *toolkit.Call, in grepIn) (*gr
 
 func runGrep(ctx context.Context, p *grepPlan, g approval.Grant, report toolkit.Progress) (grepOut, error) {
 	if p.file != nil {
-		return p.inFile(ctx)
+		return p.inFile(ctx, report)
 	}
 	o := p.query.Options
 	o.Progress = counting(report)
@@ -173,8 +173,10 @@ func (p *grepPlan) below(ctx context.Context, s search.Start, o search.Options) 
 }
 
 // inFile searches the one file that path names.
-func (p *grepPlan) inFile(ctx context.Context) (grepOut, error) {
-	engine, err := search.NewGrep(p.query)
+func (p *grepPlan) inFile(ctx context.Context, report toolkit.Progress) (grepOut, error) {
+	q := p.query
+	q.Progress = counting(report)
+	engine, err := search.NewGrep(q)
 	if err != nil {
 		return grepOut{}, err
 	}

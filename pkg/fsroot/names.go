@@ -144,11 +144,19 @@ func distance(name, want string) (cost int, ok bool) {
 	if a == b {
 		return 0, true
 	}
-	if sortedRunes(a) == sortedRunes(b) {
+	most := max(1, min(len(a), len(b))/3)
+	switch apart := max(len(a)-len(b), len(b)-len(a)); {
+	case apart > most:
+	case len(a) > longName || len(b) > longName:
+		if d := differing(a, b); d <= most {
+			return d, true
+		}
+	case sortedRunes(a) == sortedRunes(b):
 		return 1, true
-	}
-	if d := edits([]rune(a), []rune(b)); d <= max(1, min(len(a), len(b))/3) {
-		return d, true
+	default:
+		if d := edits([]rune(a), []rune(b)); d <= most {
+			return d, true
+		}
 	}
 	stemA, stemB := strings.TrimSuffix(a, path.Ext(a)), strings.TrimSuffix(b, path.Ext(b))
 	switch {
@@ -158,6 +166,24 @@ func distance(name, want string) (cost int, ok bool) {
 		return 200, true
 	}
 	return 0, false
+}
+
+// longName is from which length on names are only compared from their ends: a directory of
+// 20,000 long names must not cost seconds.
+const longName = 64
+
+// differing is how many bytes lie between what a and b have in common at either end.
+func differing(a, b string) int {
+	shorter, longer := min(len(a), len(b)), max(len(a), len(b))
+	head := 0
+	for head < shorter && a[head] == b[head] {
+		head++
+	}
+	tail := 0
+	for tail < shorter-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	return longer - head - tail
 }
 
 // sortedRunes is the same for names that differ only in the order of letters.

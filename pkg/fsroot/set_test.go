@@ -309,3 +309,27 @@ func TestErrorsStayOneLine(t *testing.T) {
 		}
 	}
 }
+
+func TestNearest(t *testing.T) {
+	long := strings.Repeat("x", 240)
+	tests := []struct {
+		name, want string
+		names      []string
+		near       []string
+	}{
+		{"another case", "readme.md", []string{"README.md", "LICENSE"}, []string{"README.md"}},
+		{"letters swapped", "mian.go", []string{"main.go", "zzz"}, []string{"main.go"}},
+		{"another ending", "main.ts", []string{"main.go"}, []string{"main.go"}},
+		{"nothing near", "qqqqqq", []string{"main.go"}, nil},
+		{"three at most", "a1", []string{"a2", "a3", "a4", "a5"}, []string{"a2", "a3", "a4"}},
+		{"long, a middle wrong", long + "abc" + long[:9], []string{long + "abd" + long[:9]}, []string{long + "abd" + long[:9]}},
+		{"long, all wrong", long, []string{strings.Repeat("y", 240)}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.near, fsroot.Nearest(tt.names, tt.want)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -1,6 +1,9 @@
 package textfile
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // A signature is how files of one type start. Bytes of pattern that are '?' match any.
 type signature struct {
@@ -43,7 +46,7 @@ var signatures = []signature{
 // magic returns the media type that head has by its first bytes, or "".
 func magic(head []byte) string {
 	for _, s := range signatures {
-		if s.matches(head) {
+		if s.matches(head) && (!s.isText() || bytes.IndexByte(head, 0) >= 0 || pdfHeader(head)) {
 			return s.mime
 		}
 	}
@@ -63,6 +66,18 @@ func (s signature) matches(head []byte) bool {
 		}
 	}
 	return true
+}
+
+// isText reports whether a text could begin so: "GIF89a is an old format" is no picture.
+// Real files of these types have a NUL soon after, but for PDF.
+func (s signature) isText() bool {
+	return strings.IndexFunc(s.pattern, func(r rune) bool { return r < ' ' || r > '~' }) < 0
+}
+
+// pdfHeader reports whether the first line is a PDF's: the version and nothing else.
+func pdfHeader(head []byte) bool {
+	line, rest, _ := bytes.Cut(head, []byte("%PDF-"))
+	return len(line) == 0 && len(rest) > 3 && rest[1] == '.' && (rest[3] == '\n' || rest[3] == '\r')
 }
 
 // mpegFrame reports whether head is MPEG audio without a tag: a layer III frame header with

@@ -1,6 +1,7 @@
 package toolkit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,11 +55,8 @@ func bind[In, P, Out any](s *Server, t *Tool[In, P, Out]) work {
 		if closer, ok := any(p).(io.Closer); ok && err == nil {
 			defer closer.Close()
 		}
-		if err != nil {
-			return Result{}, warnings, err
-		}
-		action.Tool = t.Name
-		grant, err := approval.Decide(ctx, s.opts.Evaluator, c.Caller, action)
+		action.Tool, action.Effect = t.Name, cmp.Or(action.Effect, t.Effect)
+		grant, err := s.decide(ctx, c, action, err)
 		if err != nil {
 			return Result{}, warnings, err
 		}
@@ -68,6 +66,19 @@ func bind[In, P, Out any](s *Server, t *Tool[In, P, Out]) work {
 		}
 		return t.Render(out, s.budget()), warnings, nil
 	}
+}
+
+// decide puts a planned action to the policy. Where the plan failed, its error is told only
+// to a caller who may do such things: it can say what exists.
+func (s *Server) decide(ctx context.Context, c *Call, a approval.Action, planErr error) (approval.Grant, error) {
+	if planErr != nil && a.Effect == "" {
+		return approval.Grant{}, planErr
+	}
+	grant, err := approval.Decide(ctx, s.opts.Evaluator, c.Caller, a)
+	if err == nil && planErr != nil {
+		return approval.Grant{}, planErr
+	}
+	return grant, err
 }
 
 // serve makes one call and turns whatever happens, a panic included, into a result.

@@ -53,8 +53,11 @@ func Main(a App) int {
 func (a App) Run(ctx context.Context, args []string, std Streams) int {
 	r := &run{app: a, std: std}
 	c := r.cli()
-	err := c.RunContext(ctx, append([]string{a.Name}, permute(args, c)...))
-	return r.exit(err)
+	words, err := permute(args, c)
+	if err != nil {
+		return r.exit(usageError{err})
+	}
+	return r.exit(c.RunContext(ctx, append([]string{a.Name}, words...)))
 }
 
 // leastOutput is the smallest --max-output: less has no room for a line and its notes.

@@ -2,6 +2,7 @@ package toolkit_test
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -121,6 +122,42 @@ func TestPlanIsClosedWhateverHappens(t *testing.T) {
 			call(t, connect(t, s, nil), `{}`)
 			if closed.Load() != 1 {
 				t.Errorf("closed %d times", closed.Load())
+			}
+		})
+	}
+}
+
+// What a plan finds out, a missing file and its neighbours, is told only to those who may
+// read at all.
+func TestPlanErrorsAreNotToldToTheDenied(t *testing.T) {
+	deny := evaluator(func(approval.Caller, approval.Action) approval.Verdict { return approval.Verdict{Reason: "no"} })
+	tests := []struct {
+		name string
+		ev   approval.Evaluator
+		want string
+	}{
+		{"allowed", nil, "similar names: secret.txt"},
+		{"denied", deny, "probe is denied: no"},
+		{"would be asked", approval.WithMode(approval.Default(), approval.Always), "needs approval"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tool := probe(nil)
+			tool.Effect = approval.ReadFiles
+			tool.Plan = func(context.Context, *toolkit.Call, kitchen) (kitchen, approval.Action, error) {
+				return kitchen{}, approval.Action{}, toolkit.Errorf("similar names: secret.txt")
+			}
+			s, err := toolkit.NewServer(toolkit.Options{Evaluator: tt.ev})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := toolkit.Add(s, tool); err != nil {
+				t.Fatal(err)
+			}
+			got, isError := call(t, connect(t, s, nil), `{"name":"n"}`)
+			mustContain(t, got, tt.want)
+			if !isError || (tt.ev != nil && strings.Contains(got, "secret.txt")) {
+				t.Errorf("isError %v: %s", isError, got)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package toolkit
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,13 +12,16 @@ import (
 // permute moves flags to where the library reads them: the program's own before the
 // command, a command's right behind it, and everything else behind "--". The library ignores
 // flags behind positional arguments, and a flag given to the wrong one of the two levels.
-func permute(args []string, app *cli.App) []string {
+//
+// It refuses values of lists that begin or end in blanks, which the library would cut off:
+// the server would serve another directory.
+func permute(args []string, app *cli.App) ([]string, error) {
 	if len(args) == 1 {
 		switch args[0] {
 		case "--version", "-v":
-			return []string{"version"}
+			return []string{"version"}, nil
 		case "help":
-			return []string{"--help"}
+			return []string{"--help"}, nil
 		}
 	}
 	p := permuter{program: arity(app.Flags)}
@@ -30,9 +34,29 @@ func permute(args []string, app *cli.App) []string {
 			p.word(args[i], app)
 			continue
 		}
-		i += p.flag(args[i], args[i+1:])
+		used := p.flag(args[i], args[i+1:])
+		if err := noBlanks(args[i:i+1+used], app.Flags); err != nil {
+			return nil, err
+		}
+		i += used
 	}
-	return p.assemble()
+	return p.assemble(), nil
+}
+
+func noBlanks(given []string, flags []cli.Flag) error {
+	name, value, joined := strings.Cut(strings.TrimLeft(given[0], "-"), "=")
+	if !joined {
+		value = given[len(given)-1]
+	}
+	if value == strings.TrimSpace(value) {
+		return nil
+	}
+	for _, f := range flags {
+		if _, ok := f.(*cli.StringSliceFlag); ok && f.Names()[0] == name {
+			return fmt.Errorf("--%s %q: a value here must not begin or end in blanks; the environment variable takes it as it is", name, value)
+		}
+	}
+	return nil
 }
 
 // A permuter sorts arguments into the program's flags, a command's flags, and words, the

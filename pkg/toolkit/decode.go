@@ -38,8 +38,14 @@ func decode(raw json.RawMessage, params []Param, in any) (warnings []string, err
 	if err := json.Unmarshal(b, in); err != nil {
 		return nil, fmt.Errorf("fill %T: %w", in, err)
 	}
+	if d.more > 0 {
+		d.warnings = append(d.warnings, fmt.Sprintf("and %d unknown arguments more", d.more))
+	}
 	return d.warnings, nil
 }
+
+// maxUnknown is how many unknown arguments are named; the others are counted.
+const maxUnknown = 8
 
 // A decoder gathers the members of one arguments object.
 type decoder struct {
@@ -47,12 +53,14 @@ type decoder struct {
 	out      map[string]any
 	from     map[string]string // canonical name -> key it was given by
 	warnings []string
+	unknown  int // arguments named in warnings
+	more     int // and not named
 }
 
 func (d *decoder) member(m member) error {
 	p := lookup(d.params, m.key)
 	if p == nil {
-		d.warnings = append(d.warnings, d.unknown(m.key))
+		d.warn(m.key)
 		return nil
 	}
 	v, absent, err := d.coerce(p, m.value)
@@ -66,14 +74,20 @@ func (d *decoder) member(m member) error {
 	return nil
 }
 
-func (d *decoder) unknown(key string) string {
+// warn says that an argument is unknown.
+func (d *decoder) warn(key string) {
+	if d.unknown == maxUnknown {
+		d.more++
+		return
+	}
+	d.unknown++
 	var names []string
 	for _, p := range d.params {
 		if !p.Hidden {
 			names = append(names, p.Name)
 		}
 	}
-	return fmt.Sprintf("unknown argument %s ignored; there are: %s", Inline(shorten(key)), strings.Join(names, ", "))
+	d.warnings = append(d.warnings, fmt.Sprintf("unknown argument %s ignored; there are: %s", Inline(shorten(key)), strings.Join(names, ", ")))
 }
 
 func lookup(params []Param, key string) *Param {

@@ -1,6 +1,7 @@
 package toolkit_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -89,4 +90,20 @@ func TestBadArguments(t *testing.T) {
 			mustContain(t, got, tt.want...)
 		})
 	}
+}
+
+// A call with very many unknown keys must not cost more than its size, nor push its
+// result out of the budget.
+func TestManyUnknownArguments(t *testing.T) {
+	s, _ := newServer(t, toolkit.Options{}, nil)
+	var args strings.Builder
+	args.WriteString(`{"name":"n"`)
+	for i := range 100_000 {
+		fmt.Fprintf(&args, `,"key%d":1`, i)
+	}
+	got, isError := call(t, connect(t, s, nil), args.String()+"}")
+	if isError || len(got) > 4000 {
+		t.Errorf("isError %v, %d bytes", isError, len(got))
+	}
+	mustContain(t, got, `"name":"n"`, "unknown argument key7 ignored", "and 99992 unknown arguments more")
 }

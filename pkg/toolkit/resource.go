@@ -1,6 +1,7 @@
 package toolkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ type ResourceTemplate[P any] struct {
 	Title       string
 	Description string
 	URITemplate string // RFC 6570
+	Effect      approval.Effect
 	Plan        func(ctx context.Context, call *Call, uri string) (P, approval.Action, error)
 	Run         func(ctx context.Context, p P, g approval.Grant) ([]*mcp.ResourceContents, error)
 }
@@ -48,14 +50,11 @@ func readResource[P any](ctx context.Context, s *Server, t *ResourceTemplate[P],
 	ctx, cancel := context.WithTimeout(ctx, DefaultDeadline)
 	defer cancel()
 	p, action, err := t.Plan(ctx, call, uri)
-	if err != nil {
-		return nil, err
-	}
-	if c, ok := any(p).(io.Closer); ok {
+	if c, ok := any(p).(io.Closer); ok && err == nil {
 		defer c.Close()
 	}
-	action.Tool = t.Name
-	grant, err := approval.Decide(ctx, s.opts.Evaluator, call.Caller, action)
+	action.Tool, action.Effect = t.Name, cmp.Or(action.Effect, t.Effect)
+	grant, err := s.decide(ctx, call, action, err)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,9 @@ import (
 // rootsTimeout bounds the wait for a client's answer to roots/list.
 const rootsTimeout = 5 * time.Second
 
+// maxRoots bounds what a client can make every call look at.
+const maxRoots = 256
+
 // rootsChanged drops what is remembered of a client's roots.
 func (s *sessions) rootsChanged(_ context.Context, req *mcp.RootsListChangedRequest) {
 	v := s.of(req.Session)
@@ -41,9 +44,14 @@ func (s *Server) clientRoots(ctx context.Context, ss *mcp.ServerSession, modern 
 	if err != nil {
 		return nil, true, Because(err, "the client did not say which roots it allows (roots/list); nothing was done: call again, or start the server with --root DIR and a client without roots")
 	}
-	roots = make([]string, len(res.Roots))
-	for i, r := range res.Roots {
-		roots[i] = r.URI
+	if len(res.Roots) > maxRoots {
+		return nil, true, Errorf("the client declares %d roots, at most %d are served: declare directories above them", len(res.Roots), maxRoots)
+	}
+	roots = nil
+	for _, r := range res.Roots {
+		if r != nil {
+			roots = append(roots, r.URI)
+		}
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()

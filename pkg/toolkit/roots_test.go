@@ -80,6 +80,18 @@ func TestClientRoots(t *testing.T) {
 			t.Errorf("%q shows the client's inner text", got)
 		}
 	})
+	t.Run("null is none", func(t *testing.T) {
+		k := newTalk(t, rootsServer(t), `"roots":{}`)
+		k.roots = `"result":{"roots":[null]}`
+		if got := k.probe(1); got != "true []" {
+			t.Errorf("got %q", got)
+		}
+	})
+	t.Run("very many are refused", func(t *testing.T) {
+		k := newTalk(t, rootsServer(t), `"roots":{}`)
+		k.roots = `"result":{"roots":[` + strings.Repeat(`{"uri":"file:///a"},`, 300) + `{"uri":"file:///b"}]}`
+		mustContain(t, k.probe(1), "the client declares 301 roots, at most 256 are served")
+	})
 	t.Run("the modern era has none", func(t *testing.T) {
 		got := serveAll(t, rootsServer(t), `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"probe","arguments":{},`+modern+"}}\n")
 		if text := got["1"].Result.Content[0].Text; text != "false []" {

@@ -21,6 +21,13 @@ const (
 	lastResort = 1900 * time.Millisecond
 )
 
+// A client that sends and does not read is let go on until this many requests wait for
+// their answers. If nothing moves for stuck after that, it is taken for gone.
+const (
+	maxPending = 4096
+	stuck      = 10 * time.Second
+)
+
 // stdio is a transport over a pair of streams, one message a line, that answers what it has
 // read before it honours the end of its input. The SDK's own loses answers in flight when
 // the client closes its side right after its last request.
@@ -42,8 +49,12 @@ func (t *stdio) Connect(context.Context) (mcp.Connection, error) {
 		changed: make(chan struct{}, 1),
 		pending: map[jsonrpc.ID]string{},
 		asked:   map[jsonrpc.ID]bool{},
+		room:    make(chan struct{}, maxPending),
+		refused: make(chan []byte),
+		writing: make(chan struct{}, 1),
 	}
 	go c.receive()
+	go c.refuse()
 	return c, nil
 }
 
@@ -56,8 +67,10 @@ type conn struct {
 	closed  chan struct{}
 	close   sync.Once
 	changed chan struct{} // pending or asked changed
+	room    chan struct{} // one for each request that is pending
+	refused chan []byte   // answers to what cannot be a request, on their way out
 
-	writing sync.Mutex
+	writing chan struct{} // held by who writes
 
 	mu      sync.Mutex
 	pending map[jsonrpc.ID]string // requests read and not answered: id -> method
@@ -85,11 +98,17 @@ func (c *conn) Close() error {
 func (c *conn) receive() {
 	err := readFrames(c.t.in, MaxFrame, func(f frame) bool {
 		m, refused := f.decode(MaxFrame)
-		if r, ok := m.(*jsonrpc.Request); ok && refused == nil {
-			refused = c.admit(r)
+		if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+			if !pass(c, c.room, struct{}{}) {
+				return false
+			}
+			if refused = c.admit(r); refused != nil {
+				<-c.room
+			}
 		}
 		if refused != nil {
-			return c.send(refused) == nil
+			c.count(&c.sending, 1)
+			return pass(c, c.refused, refused)
 		}
 		select {
 		case c.frames <- m:
@@ -104,12 +123,44 @@ func (c *conn) receive() {
 	close(c.eof)
 }
 
+// pass sends v, unless the session ends or the client does not read.
+func pass[T any](c *conn, to chan<- T, v T) bool {
+	patience := time.NewTimer(stuck)
+	defer patience.Stop()
+	select {
+	case to <- v:
+		return true
+	case <-c.closed:
+	case <-patience.C:
+		c.t.warn(errors.New("the client sends and does not read: the session ends"))
+	}
+	return false
+}
+
+// refuse writes the answers to what cannot be a request, apart from receive, which has to
+// see the end of the input even if nobody reads the output.
+func (c *conn) refuse() {
+	for {
+		select {
+		case data := <-c.refused:
+			_ = c.send(data) // a client that has gone is noticed by the next read
+			c.count(&c.sending, -1)
+			c.look()
+		case <-c.closed:
+			return
+		}
+	}
+}
+
+func (c *conn) count(n *int, by int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*n += by
+}
+
 // admit notes a request, or refuses one whose id is still in use: the SDK would answer
 // only one of the two.
 func (c *conn) admit(r *jsonrpc.Request) (refused []byte) {
-	if !r.IsCall() {
-		return nil
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, used := c.pending[r.ID]; used {
@@ -258,12 +309,13 @@ func (c *conn) Write(_ context.Context, m jsonrpc.Message) error {
 func (c *conn) answered(id jsonrpc.ID) (sent func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.pending, id)
+	if _, ok := c.pending[id]; ok {
+		delete(c.pending, id)
+		defer func() { <-c.room }()
+	}
 	c.sending++
 	return func() {
-		c.mu.Lock()
-		c.sending--
-		c.mu.Unlock()
+		c.count(&c.sending, -1)
 		c.look()
 	}
 }
@@ -287,8 +339,8 @@ func (c *conn) look() {
 }
 
 func (c *conn) send(data []byte) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
+	c.writing <- struct{}{}
+	defer func() { <-c.writing }()
 	_, err := c.t.out.Write(append(data, '\n'))
 	return err
 }

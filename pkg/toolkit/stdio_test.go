@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/toolhost/toolhost/pkg/approval"
@@ -257,5 +258,46 @@ func TestStdioThousandCallsAtOnce(t *testing.T) {
 		if a := got[fmt.Sprint(i)]; a.Result == nil || !strings.Contains(a.Result.Content[0].Text, fmt.Sprintf(`"n%d"`, i)) {
 			t.Fatalf("call %d: %+v", i, a)
 		}
+	}
+}
+
+// More calls than may be pending are taken as fast as they are answered.
+func TestStdioBackpressure(t *testing.T) {
+	s, _ := newServer(t, toolkit.Options{}, nil)
+	k := newTalk(t, s, "")
+	const calls = 10_000
+	go func() {
+		for i := range calls {
+			io.WriteString(k.in, callLine(i, `{"name":"n"}`))
+		}
+	}()
+	seen := 0
+	for seen < calls && k.out.Scan() {
+		seen++
+	}
+	if seen != calls {
+		t.Errorf("%d of %d answered", seen, calls)
+	}
+}
+
+// A client that sends and does not read cannot keep a server alive once its input ends,
+// nor make it hold more and more.
+func TestStdioUnread(t *testing.T) {
+	for name, line := range map[string]string{"bad lines": "nonsense\n", "calls": callLine(1, `{"name":"n"}`)} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, _ := newServer(t, toolkit.Options{}, nil)
+				unread, out := io.Pipe()
+				defer unread.Close()
+				start := time.Now()
+				input := strings.NewReader(fmt.Sprintf(hello, "") + strings.Repeat(line, 50))
+				if err := s.ServeStdio(t.Context(), input, out); err != nil {
+					t.Error(err)
+				}
+				if took := time.Since(start); took > 13*time.Second {
+					t.Errorf("it took %s to end", took)
+				}
+			})
+		})
 	}
 }

@@ -59,7 +59,8 @@ type Definition struct {
 	Params      []Param
 	Output      json.RawMessage // JSON schema of the structured result; nil where there is none
 	Hints       Hints
-	Deadline    time.Duration // of Run, as a last resort; 60 s when zero
+	Effect      approval.Effect // of its actions; what the policy judges where Plan fails
+	Deadline    time.Duration   // of Run, as a last resort; 60 s when zero
 }
 
 // A Tool is a definition and the three steps of a call. None of them sees the protocol.

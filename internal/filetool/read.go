@@ -19,6 +19,7 @@ const (
 	defaultLines = 2000      // lines where no limit is given
 	lineLetters  = 2000      // letters of one line
 	windowBytes  = 4 << 20   // of the lines that are held; the budget cuts further
+	lineCost     = 64        // bytes that a line takes beside its text, also the empty one
 	countedSize  = 10 << 20  // files up to this size have their lines counted to the end
 	tailCounted  = 256 << 20 // up to this size, the lines in front of a tail are counted
 	mediaBytes   = 5 << 20   // of an image or sound that is shown

@@ -281,6 +281,19 @@ func TestReadBig(t *testing.T) {
 	}
 }
 
+// TestReadEmptyLines: lines without text take room all the same, however many are asked for.
+func TestReadEmptyLines(t *testing.T) {
+	d := newHarness(t, map[string]string{"empty": strings.Repeat("\n", 60<<20)})
+	before := allocated()
+	text, _ := d.call(t, "Read", args{"file_path": "empty", "limit": 1e9})
+	if !strings.HasPrefix(text, "1\t\n2\t\n") || !strings.Contains(text, "; the file (62.9 MB) goes on; continue with") {
+		t.Errorf("got %.20q ... %q", text, text[max(0, len(text)-200):])
+	}
+	if used := allocated() - before; used > 32<<20 {
+		t.Errorf("%d bytes allocated", used)
+	}
+}
+
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -114,7 +114,7 @@ func (w *window) take(sc *textfile.Scanner, limit, base int64) (ended bool, err 
 		if err != nil {
 			return false, err
 		}
-		held += len(line.Text)
+		held += len(line.Text) + lineCost
 		w.lines = append(w.lines, shownLine{base + line.Number, textfile.Show(line.Text), line.Rest})
 	}
 	return false, nil

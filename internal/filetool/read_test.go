@@ -2,20 +2,25 @@ package filetool_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"image"
 	"image/png"
+	"io"
 	"math"
 	"os"
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/toolhost/toolhost/internal/filetool"
+	"github.com/toolhost/toolhost/internal/testneed"
 )
 
 // numbered returns n lines "line 1" and so on.
@@ -291,6 +296,68 @@ func TestReadEmptyLines(t *testing.T) {
 	}
 	if used := allocated() - before; used > 32<<20 {
 		t.Errorf("%d bytes allocated", used)
+	}
+}
+
+// TestReadEndlessLine: what stands before a line too long to read is shown, and of the
+// line its start.
+func TestReadEndlessLine(t *testing.T) {
+	d := newHarness(t, map[string]string{"hole": numbered(8000), "start": ""})
+	for _, name := range []string{"hole", "start"} {
+		if err := os.Truncate(d.root+"/"+name, 1<<40); err != nil {
+			testneed.Missing(t, "sparse files", "run the tests on a file system that has them: "+err.Error())
+		}
+	}
+	const stopped = "; reading stopped in line 8,001 of a file of 1.1 TB: how many lines follow is unknown]"
+	for _, c := range []struct {
+		name string
+		args args
+		has  []string
+	}{
+		{"behind the page", args{"limit": 8000}, []string{"1\tline 1\n", "; the file (1.1 TB) goes on; continue with"}},
+		{"on the page", args{"offset": 7999}, []string{"8000\tline 8000\n8001\t\x00", " ...[+more than ", "[lines 7,999-8,001" + stopped}},
+		{"alone", args{"offset": 8001}, []string{"8001\t\x00", "[lines 8,001-8,001" + stopped}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.args["file_path"] = "hole"
+			text, res := d.call(t, "Read", c.args)
+			for _, has := range c.has {
+				if res.IsError || !strings.Contains(text, has) {
+					t.Errorf("error %v: %.200q lacks %q", res.IsError, text, has)
+				}
+			}
+		})
+	}
+}
+
+// TestReadOutOfTime: where time runs out the lines that came before are shown.
+func TestReadOutOfTime(t *testing.T) {
+	for _, c := range []struct {
+		name, text  string
+		from, limit int64
+		want        string
+	}{
+		{
+			"while counting", "a\nb\nc", 1, 2,
+			"1\ta\n2\tb\n[lines 1-2; the file (9 bytes) goes on; continue with offset=3]\n",
+		},
+		{
+			"in a line", "a\nb", 1, 9,
+			"1\ta\n2\tb ...[+more]" + cutNote + "\n" +
+				"[lines 1-2; reading stopped in line 2 of a file of 9 bytes: how many lines follow is unknown]\n",
+		},
+		{"between lines", "a\n", 1, 9, "1\ta\n[lines 1-1; the file (9 bytes) goes on; continue with offset=2]\n"},
+		{
+			"before the first", "a\n", 7, 9,
+			"offset 7 was not reached in time: it came to line 2; use a smaller offset",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			late := io.MultiReader(strings.NewReader(c.text), iotest.ErrReader(context.DeadlineExceeded))
+			if diff := cmp.Diff(c.want, filetool.Window(late, 9, c.from, c.limit)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

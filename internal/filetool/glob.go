@@ -60,7 +60,7 @@ func (r roots) planGlob(ctx context.Context, call *toolkit.Call, in globIn) (*gl
 	if _, err := search.NewGlob(p.query); err != nil {
 		return nil, approval.Action{}, err
 	}
-	t, err := r.target(ctx, call, in.Path)
+	t, err := r.target(ctx, call, in.Path, p.query.Options)
 	if err != nil {
 		return nil, approval.Action{}, err
 	}

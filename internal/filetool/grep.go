@@ -143,7 +143,7 @@ func (r roots) planGrep(ctx context.Context, call *toolkit.Call, in grepIn) (*gr
 	if _, err := search.NewGrep(p.query); err != nil {
 		return nil, approval.Action{}, err
 	}
-	t, err := r.target(ctx, call, in.Path)
+	t, err := r.target(ctx, call, in.Path, p.query.Options)
 	if err != nil {
 		return nil, approval.Action{}, err
 	}

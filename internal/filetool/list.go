@@ -59,7 +59,7 @@ type listPlan struct {
 }
 
 func (r roots) planList(ctx context.Context, call *toolkit.Call, in listIn) (*listPlan, approval.Action, error) {
-	t, err := r.target(ctx, call, in.Path)
+	t, err := r.target(ctx, call, in.Path, in.options(listLimit))
 	if err != nil {
 		return nil, approval.Action{}, err
 	}

@@ -2,6 +2,7 @@ package filetool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolhost/toolhost/internal/filetool/search"
@@ -81,6 +82,7 @@ func (s *rows) next() int {
 // notes say what is not in the result and, at the end, which part of the whole it is and
 // how to get the next one: that is where the descriptions send the model.
 func (s *rows) notes() (notes []string) {
+	notes = slices.Clone(s.missing)
 	for _, n := range []string{s.skippedNote(), s.linksNote(), s.rangeNote()} {
 		if n != "" {
 			notes = append(notes, n)

@@ -304,6 +304,75 @@ func TestSeveralRoots(t *testing.T) {
 	})
 }
 
+// TestMissingRoot: a root that is not there takes nothing from the others.
+func TestMissingRoot(t *testing.T) {
+	ok := newHarness(t, map[string]string{"a.txt": "hit\n"})
+	gone := ok.top + "/gone"
+	d := &harness{client: start(t, "--root", gone, "--root", ok.root)}
+	note := "\n[not searched: the root " + gone + ", which does not exist or cannot be opened]"
+	d.holds(t, "Grep", []want{
+		{"hits", args{"pattern": "hit"}, ok.root + "/a.txt" + note},
+		{
+			"no hits",
+			args{"pattern": "miss"},
+			"No matches found in 1 file searched (0 ignored, 0 binary, 0 unreadable skipped)" + note,
+		},
+	})
+	d.holds(t, "Glob", []want{{"hits", args{"pattern": "*"}, ok.root + "/a.txt" + note}})
+	d.holds(t, "List", []want{{"entries", nil, ok.root + "/\n  a.txt" + note}})
+	d = &harness{client: start(t, "--root", gone, "--root", gone+"/in")}
+	if text, res := d.call(t, "Grep", args{"pattern": "hit"}); !res.IsError || !strings.Contains(text, gone) {
+		t.Errorf("none is left: error %v: %s", res.IsError, text)
+	}
+}
+
+// TestNestedRoots: a root in another is searched once, also where the search of the other
+// does not come to it.
+func TestNestedRoots(t *testing.T) {
+	d := newHarness(t, map[string]string{
+		".gitignore": "/build\n/\u00fc\n/[[]id]\n", "a.txt": "hit\n", "src/[x]/b.txt": "hit\n", "build/c.txt": "hit\n",
+		"build/in/d.txt": "hit\n", "\u00fc/e.txt": "hit\n", "[id]/f.txt": "hit\n", ".git/hooks/g.txt": "hit\n",
+	})
+	for _, c := range []struct {
+		name    string
+		nested  []string // roots in the outer one
+		ignored bool
+		want    string // files, below the outer root
+	}{
+		{"entered", []string{"src/[x]"}, false, "a.txt src/[x]/b.txt"},
+		{"ignored", []string{"build"}, false, "a.txt src/[x]/b.txt build/c.txt build/in/d.txt"},
+		{"ignored, in brackets", []string{"[id]"}, false, "a.txt src/[x]/b.txt [id]/f.txt"},
+		{"ignored, of one letter", []string{"\u00fc"}, false, "a.txt src/[x]/b.txt \u00fc/e.txt"},
+		{"in an ignored one", []string{"build/in", "build"}, false, "a.txt src/[x]/b.txt build/c.txt build/in/d.txt"},
+		{
+			"ignored ones asked for",
+			[]string{"build"},
+			true,
+			"[id]/f.txt a.txt build/c.txt build/in/d.txt src/[x]/b.txt \u00fc/e.txt",
+		},
+		{"in .git", []string{".git/hooks"}, false, "a.txt src/[x]/b.txt .git/hooks/g.txt"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			flags := []string{"--root", d.root}
+			for _, n := range c.nested {
+				flags = append(flags, "--root", filepath.Join(d.root, n))
+			}
+			h := &harness{client: start(t, flags...)}
+			for tool, a := range map[string]args{"Grep": {"pattern": "hit"}, "Glob": {"pattern": "*.txt"}} {
+				a["include_ignored"] = c.ignored
+				_, res := h.call(t, tool, a)
+				var got []string
+				for _, name := range structured(t, res)["filenames"].([]any) {
+					got = append(got, strings.TrimPrefix(name.(string), d.root+"/"))
+				}
+				if diff := cmp.Diff(strings.Fields(c.want), got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", tool, diff)
+				}
+			}
+		})
+	}
+}
+
 // TestStructuredIsDeclared: what comes is what the output schema says, and the notes of
 // the text are in it.
 func TestStructuredIsDeclared(t *testing.T) {

@@ -146,7 +146,7 @@ func (f *folder) render(room int) (text, mark string) {
 		if b.Len()+len(e) > room-markRoom {
 			break
 		}
-		b.WriteString(e + "\n")
+		b.WriteString(rowName(e) + "\n")
 		shown++
 	}
 	if f.hidden > 0 {

@@ -25,6 +25,15 @@ type row struct {
 	text   string
 }
 
+// rowName is an escaped name as a row begins with it: the notes stand in brackets, and no
+// name may pass for one. Paths with ./ before them are found as well.
+func rowName(name string) string {
+	if strings.HasPrefix(name, "[") {
+		return "./" + name
+	}
+	return name
+}
+
 // Room for the notes behind the rows.
 const noteRoom = 1200
 

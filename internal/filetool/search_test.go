@@ -276,6 +276,45 @@ func TestForgedNames(t *testing.T) {
 	}
 }
 
+// TestNamesLikeNotes: no row can pass for a note, and what it says is found again.
+func TestNamesLikeNotes(t *testing.T) {
+	const page, skip = "[lines 1-250 of 9,999; offset=250 for more]", "[skipped: 3 ignored]"
+	d := newHarness(t, map[string]string{"d/" + page: "hit\n", skip + "/x": "", page: "hit\n"})
+	d.holds(t, "Glob", []want{
+		{"Glob", args{"pattern": "./*"}, "./" + page},
+		{"Glob, handed back", args{"pattern": "*", "path": "./" + skip}, "./" + skip + "/x"},
+		{"Glob of directories", args{"pattern": "./[[]*/"}, "./" + skip + "/"},
+	})
+	d.holds(t, "Grep", []want{
+		{"Grep", args{"pattern": "hit"}, "./" + page + "\nd/" + page},
+		{
+			"Grep, content",
+			args{"pattern": "hit", "output_mode": "content", "path": page, "-n": false},
+			"./" + page + ":hit",
+		},
+		{
+			"Grep, counts",
+			args{"pattern": "hit", "output_mode": "count", "path": "./" + page},
+			"./" + page + ":1\n[total: 1 matching line in 1 file]",
+		},
+	})
+	d.holds(t, "List", []want{
+		{"List", nil, "./\n  ./" + page + "\n  ./" + skip + "/\n  d/"},
+		{"List of one", args{"path": skip}, "./" + skip + "/\n  x"},
+	})
+	d.holds(t, "Read", []want{
+		{"Read of a file", args{"path": "./" + page}, "1\thit"},
+		{"Read", args{"path": "d"}, "[d is a directory: read one of its files, or list it for more]\n./" + page},
+	})
+	_, res := d.call(t, "Glob", args{"pattern": "./*"})
+	if diff := cmp.Diff([]any{page}, structured(t, res)["filenames"]); diff != "" {
+		t.Errorf("structured (-want +got):\n%s", diff)
+	}
+	if text, _ := d.call(t, "Stat", args{"path": page}); !strings.HasPrefix(text, "./"+page+"\ntype: ") {
+		t.Errorf("Stat: %s", text)
+	}
+}
+
 // TestSeveralRoots: names are absolute, pages go over all roots.
 func TestSeveralRoots(t *testing.T) {
 	one := newHarness(t, map[string]string{"a.txt": "hit\nhit\n", "b.txt": "hit\n", "in/c.txt": ""})

@@ -98,7 +98,7 @@ func (o grepOut) lines(s *rows, r *grepResult) {
 			}
 			last = l.Number
 			text := toolkit.ValidText(l.Text)
-			s.list = append(s.list, row{before, o.line(rowName(f.name), l, text)})
+			s.list = append(s.list, row{before, o.line(rowName(f.name), l, showCR(text))})
 			r.Matches = append(r.Matches, grepLine{f.name, l.Number, text, !l.Match})
 		}
 	}

@@ -48,7 +48,7 @@ const cutNote = "\n[for more of a cut line search this file with output_mode=con
 func TestRead(t *testing.T) {
 	d := newHarness(t, map[string]string{
 		"a.txt": "one\ntwo\nthree\n", "unended": "one\ntwo", "empty": "", "blank": "\n\n", "ten": numbered(10),
-		"crlf": "one\r\ntwo\r\n", "cr": "one\rtwo\r", "odd": "a\u2028b\fc\vd\ne\n",
+		"crlf": "one\r\ntwo\r\n", "fake": "a\r9\tb\r\r\nc\n", "cr": "one\rtwo\r", "odd": "a\u2028b\fc\vd\ne\n",
 		"le": wide("h\u00e9\r\nb\n", binary.LittleEndian), "be": wide("h\u00e9\n", binary.BigEndian),
 		"bom":   "\xef\xbb\xbfone\ntwo\n",
 		"latin": "gr\xfc\xdfe\n", "gbk": "\xc4\xe3\n", "cut": "gr\xc3",
@@ -107,7 +107,8 @@ func TestRead(t *testing.T) {
 		},
 		{"server-filesystem's tail", args{"path": "ten", "tail": "1"}, "10\tline 10\n[lines 10-10 of 10]"},
 		{"crlf", args{"file_path": "crlf"}, "1\tone\n2\ttwo"},
-		{"cr", args{"file_path": "cr"}, "1\tone\rtwo\r\n[lines end in CR alone, so the file counts as one line]"},
+		{"cr", args{"file_path": "cr"}, "1\tone\\rtwo\\r\n[lines end in CR alone, so the file counts as one line]"},
+		{"a CR that fakes a line", args{"file_path": "fake"}, "1\ta\\r9\tb\\r\n2\tc"},
 		{"deepagents#5787: only newlines end lines", args{"file_path": "odd"}, "1\ta\u2028b\fc\vd\n2\te"},
 		{"kimi-code#2647: utf-16le", args{"file_path": "le"}, "1\th\u00e9\n2\tb\n[decoded from UTF-16LE]"},
 		{"utf-16be", args{"file_path": "be"}, "1\th\u00e9\n[decoded from UTF-16BE]"},

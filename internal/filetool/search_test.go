@@ -315,6 +315,19 @@ func TestNamesLikeNotes(t *testing.T) {
 	}
 }
 
+// TestGrepCR: a CR in a line, which can fake another on a terminal, is seen in the text; the
+// structured result has the line as it is.
+func TestGrepCR(t *testing.T) {
+	d := newHarness(t, map[string]string{"a": "one\ra:7:hit\r\ntwo\r\n"})
+	call := args{"pattern": "hit", "output_mode": "content", "-A": 1}
+	d.holds(t, "Grep", []want{{"text", call, "a:1:one\\ra:7:hit\na-2-two"}})
+	_, res := d.call(t, "Grep", call)
+	first := structured(t, res)["matches"].([]any)[0].(map[string]any)
+	if first["text"] != "one\ra:7:hit" {
+		t.Errorf("structured: %q", first["text"])
+	}
+}
+
 // TestSeveralRoots: names are absolute, pages go over all roots.
 func TestSeveralRoots(t *testing.T) {
 	one := newHarness(t, map[string]string{"a.txt": "hit\nhit\n", "b.txt": "hit\n", "in/c.txt": ""})

@@ -135,7 +135,7 @@ func (w *window) take(sc *textfile.Scanner, g *gate, limit, base int64) (ended b
 			return false, err
 		}
 		held += len(line.Text) + lineCost
-		w.lines = append(w.lines, shownLine{base + line.Number, textfile.Show(line.Text), line.Rest, g.shut})
+		w.lines = append(w.lines, shownLine{base + line.Number, showCR(textfile.Show(line.Text)), line.Rest, g.shut})
 	}
 	w.stopped = g.shut
 	return false, nil

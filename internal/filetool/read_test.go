@@ -474,3 +474,25 @@ func TestReadFolder(t *testing.T) {
 		t.Errorf("23, the root: %s", text)
 	}
 }
+
+// TestReadHugeFolder: what is shown of a directory too large to look at in full does not
+// pass for its first names.
+func TestReadHugeFolder(t *testing.T) {
+	d := newHarness(t, map[string]string{"full/": ""})
+	for i := range 10_001 {
+		must(t, os.WriteFile(fmt.Sprintf("%s/full/%05d", d.root, i), nil, 0o644))
+	}
+	for _, c := range []struct{ name, mark string }{
+		{
+			"more than are looked at",
+			"[100 of more than 10,000 entries, not the first by name; list the directory to see all in order]",
+		},
+		{"just as many", "[100 of 10,000 entries; list the directory to see the others]"},
+	} {
+		text, _ := d.call(t, "Read", args{"file_path": "full"})
+		if !strings.HasSuffix(text, "\n"+c.mark) {
+			t.Errorf("%s: got %q", c.name, text[strings.LastIndexByte(text, '\n')+1:])
+		}
+		os.Remove(d.root + "/full/10000")
+	}
+}

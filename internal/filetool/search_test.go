@@ -96,6 +96,17 @@ func TestGlobTool(t *testing.T) {
 	})
 }
 
+// TestGlobOddBeginnings: only ~ with a slash or alone, and file: with one, make a pattern
+// absolute.
+func TestGlobOddBeginnings(t *testing.T) {
+	d := newHarness(t, map[string]string{"~$doc.docx": "", "~x": "", "file:odd": ""})
+	d.holds(t, "Glob", []want{
+		{"like a home directory", args{"pattern": "~*"}, "~$doc.docx\n~x"},
+		{"the lock of a document", args{"pattern": "~$doc.docx"}, "~$doc.docx"},
+		{"like a URI", args{"pattern": "file:*"}, "file:odd"},
+	})
+}
+
 func TestGlobToolRefuses(t *testing.T) {
 	d := newHarness(t, sampleTree)
 	for _, c := range []struct {

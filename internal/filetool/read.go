@@ -189,8 +189,8 @@ func runRead(ctx context.Context, p *readPlan, g approval.Grant, _ toolkit.Progr
 // be opened.
 func (p *readPlan) unreadable(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return toolkit.Because(err, "%s was not read as far as asked in time: read a part nearer to its start",
-			p.names.name(p.real()))
+		return toolkit.Because(err, "%s was not read as far as asked in time: it waits for data, or is too large; "+
+			"read a part nearer to its start", p.names.name(p.real()))
 	}
 	return explain(err, "%s cannot be read: the system reports an error; try another file", p.names.name(p.real()))
 }

@@ -309,14 +309,18 @@ func TestReadEndlessLine(t *testing.T) {
 			testneed.Missing(t, "sparse files", "run the tests on a file system that has them: "+err.Error())
 		}
 	}
-	const stopped = "; reading stopped in line 8,001 of a file of 1.1 TB: how many lines follow is unknown]"
+	const stopped = "; reading stopped in line 8,001 of the file (1.1 TB): how many lines follow is unknown]"
 	for _, c := range []struct {
 		name string
 		args args
 		has  []string
 	}{
 		{"behind the page", args{"limit": 8000}, []string{"1\tline 1\n", "; the file (1.1 TB) goes on; continue with"}},
-		{"on the page", args{"offset": 7999}, []string{"8000\tline 8000\n8001\t\x00", " ...[+more than ", "[lines 7,999-8,001" + stopped}},
+		{
+			"on the page",
+			args{"offset": 7999},
+			[]string{"8000\tline 8000\n8001\t\x00", " ...[+more than ", "[lines 7,999-8,001" + stopped},
+		},
 		{"alone", args{"offset": 8001}, []string{"8001\t\x00", "[lines 8,001-8,001" + stopped}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -345,12 +349,12 @@ func TestReadOutOfTime(t *testing.T) {
 		{
 			"in a line", "a\nb", 1, 9,
 			"1\ta\n2\tb ...[+more]" + cutNote + "\n" +
-				"[lines 1-2; reading stopped in line 2 of a file of 9 bytes: how many lines follow is unknown]\n",
+				"[lines 1-2; reading stopped in line 2 of the file (9 bytes): how many lines follow is unknown]\n",
 		},
 		{"between lines", "a\n", 1, 9, "1\ta\n[lines 1-1; the file (9 bytes) goes on; continue with offset=2]\n"},
 		{
 			"before the first", "a\n", 7, 9,
-			"offset 7 was not reached in time: it came to line 2; use a smaller offset",
+			"offset 7 was not reached in time: it came to line 1; use a smaller offset",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -111,9 +111,10 @@ func (s source) scanner(most int64) (*textfile.Scanner, *gate) {
 	return textfile.NewScanner(g), g
 }
 
+// tooFar counts the line that reading ended in among the lines.
 func tooFar(from, lines int64) error {
 	return toolkit.Errorf("offset %d was not reached in time: it came to line %s; use a smaller offset",
-		from, thousands(lines+1))
+		from, thousands(max(1, lines)))
 }
 
 func pastEnd(from, total int64) error {
@@ -179,6 +180,9 @@ func (s source) tail(n, limit int64) (*window, error) {
 	w.total = base + lines
 	sc, g := source{r: end}.scanner(0)
 	_, err = w.take(sc, g, limit, base)
+	if err == nil && g.shut && len(w.lines) == 0 {
+		err = context.DeadlineExceeded
+	}
 	return w, err
 }
 
@@ -255,14 +259,14 @@ func (w *window) mark(last int64) string {
 	next := fmt.Sprintf("continue with offset=%d", last+1)
 	switch {
 	case w.stopped && last == w.lines[len(w.lines)-1].number:
-		return fmt.Sprintf("[%s; reading stopped in line %s of a file of %s: how many lines follow is unknown]\n",
-			part, thousands(last), byteSize(w.size))
+		return fmt.Sprintf("[%s; reading stopped in line %s of the file%s: how many lines follow is unknown]\n",
+			part, thousands(last), w.sizeText())
 	case w.fromEnd && last == -1:
 		return "[the end of a large file; lines are numbered from the end]\n"
 	case w.fromEnd:
 		return fmt.Sprintf("[lines are numbered from the end of a large file; %s]\n", next)
 	case w.total < 0:
-		return fmt.Sprintf("[%s; the file (%s) goes on; %s]\n", part, byteSize(w.size), next)
+		return fmt.Sprintf("[%s; the file%s goes on; %s]\n", part, w.sizeText(), next)
 	case w.lines[0].number == 1 && last == w.total:
 		return ""
 	case last == w.total:
@@ -270,4 +274,12 @@ func (w *window) mark(last int64) string {
 	default:
 		return fmt.Sprintf("[%s of %s; %s]\n", part, thousands(w.total), next)
 	}
+}
+
+// sizeText is the size in brackets; empty where the system does not know it.
+func (w *window) sizeText() string {
+	if w.size == 0 {
+		return ""
+	}
+	return " (" + byteSize(w.size) + ")"
 }

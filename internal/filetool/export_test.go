@@ -1,6 +1,8 @@
 package filetool
 
 import (
+	"io"
+
 	"github.com/toolhost/toolhost/internal/filetool/search"
 	"github.com/toolhost/toolhost/pkg/toolkit"
 )
@@ -26,4 +28,14 @@ func Render(tool string, r search.Result, mode search.Mode) toolkit.Result {
 		return grepOut{p, &grepPlan{query: search.GrepQuery{Mode: mode}, numbers: true}}.render(b)
 	}
 	return listOut{p, &listPlan{}}.render(b)
+}
+
+// Window shows lines of a text of which r may lack the end, as Read does, or the error.
+func Window(r io.Reader, size, from, limit int64) string {
+	w, err := source{r: r, size: size}.window(from, limit)
+	if err != nil {
+		return err.Error()
+	}
+	lines, mark := w.render(toolkit.DefaultMaxOutput)
+	return lines + mark
 }

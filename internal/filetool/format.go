@@ -35,6 +35,10 @@ func many(one string) string {
 	return one + "s"
 }
 
+// showCR makes each CR visible that is not part of a line's end: a terminal goes back to
+// the start of the line for it, where the text behind could pass for a line of its own.
+func showCR(text string) string { return strings.ReplaceAll(text, "\r", `\r`) }
+
 func isOrAre(n int) string {
 	if n == 1 {
 		return "is"

@@ -60,7 +60,7 @@ func (r roots) planGlob(ctx context.Context, call *toolkit.Call, in globIn) (*gl
 	if _, err := search.NewGlob(p.query); err != nil {
 		return nil, approval.Action{}, err
 	}
-	t, err := r.target(ctx, call, in.Path)
+	t, err := r.target(ctx, call, in.Path, p.query.Options)
 	if err != nil {
 		return nil, approval.Action{}, err
 	}
@@ -141,7 +141,7 @@ type globResult struct {
 func (o globOut) render(b toolkit.Budget) toolkit.Result {
 	s := &rows{page: o.page, unit: "file", narrow: "path or pattern"}
 	for _, h := range o.hits {
-		s.list = append(s.list, row{text: h.name + typeMark(modeOf(h.Kind))})
+		s.list = append(s.list, row{text: rowName(h.name) + typeMark(modeOf(h.Kind))})
 	}
 	s.fit(b)
 	nothing := fmt.Sprintf("nothing matches %s", toolkit.Inline(o.plan.asked))
@@ -150,8 +150,8 @@ func (o globOut) render(b toolkit.Budget) toolkit.Result {
 		notes = append(o.none(nothing), notes...)
 	}
 	r := globResult{Filenames: []string{}, TotalFiles: o.exact(o.TotalHits), counts: s.counts(first, notes)}
-	for _, row := range s.list {
-		r.Filenames = append(r.Filenames, row.text)
+	for _, h := range o.hits[:len(s.list)] {
+		r.Filenames = append(r.Filenames, h.name+typeMark(modeOf(h.Kind)))
 	}
 	return toolkit.Result{Text: s.text(first, notes), Structured: r}
 }

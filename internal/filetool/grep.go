@@ -143,7 +143,7 @@ func (r roots) planGrep(ctx context.Context, call *toolkit.Call, in grepIn) (*gr
 	if _, err := search.NewGrep(p.query); err != nil {
 		return nil, approval.Action{}, err
 	}
-	t, err := r.target(ctx, call, in.Path)
+	t, err := r.target(ctx, call, in.Path, p.query.Options)
 	if err != nil {
 		return nil, approval.Action{}, err
 	}
@@ -180,7 +180,7 @@ func (p *grepPlan) inFile(ctx context.Context, report toolkit.Progress) (grepOut
 	if err != nil {
 		return grepOut{}, err
 	}
-	r, err := engine.RunFile(ctx, p.file.File, p.file.Real)
+	r, err := p.runFile(ctx, engine)
 	if err != nil {
 		return grepOut{}, explain(err, "%s cannot be searched: the system reports an error", p.names.name(p.file.Real))
 	}
@@ -192,4 +192,17 @@ func (p *grepPlan) inFile(ctx context.Context, report toolkit.Progress) (grepOut
 		found.hits = append(found.hits, hit{Hit: h, name: p.names.name(h.Path)})
 	}
 	return grepOut{found, p}, nil
+}
+
+// runFile ends also where the file makes a read wait, which the engine cannot: then what
+// was found before is the result.
+func (p *grepPlan) runFile(ctx context.Context, engine *search.Grep) (*search.Result, error) {
+	waiting, cancel := context.WithTimeout(ctx, search.DefaultTimeout)
+	defer cancel()
+	defer interruptible{waiting, p.file}.arm()()
+	r, err := engine.RunFile(ctx, p.file.File, p.file.Real)
+	if err == nil && waiting.Err() != nil {
+		r.TimedOut, r.Complete = true, false
+	}
+	return r, err
 }

@@ -49,14 +49,14 @@ func (o grepOut) render(b toolkit.Budget) toolkit.Result {
 		r.Filenames = filesOf(r.Matches)
 	case search.Count:
 		for _, f := range o.hits {
-			s.list = append(s.list, row{text: fmt.Sprintf("%s:%d", f.name, f.Count)})
+			s.list = append(s.list, row{text: fmt.Sprintf("%s:%d", rowName(f.name), f.Count)})
 			r.FileCounts = append(r.FileCounts, fileCount{f.name, f.Count})
 		}
 		r.FileCounts = r.FileCounts[:s.fit(b)]
 		r.Filenames = o.names(len(s.list))
 	default:
 		for _, f := range o.hits {
-			s.list = append(s.list, row{text: f.name})
+			s.list = append(s.list, row{text: rowName(f.name)})
 		}
 		r.Filenames = o.names(s.fit(b))
 	}
@@ -98,7 +98,7 @@ func (o grepOut) lines(s *rows, r *grepResult) {
 			}
 			last = l.Number
 			text := toolkit.ValidText(l.Text)
-			s.list = append(s.list, row{before, o.line(f.name, l, text)})
+			s.list = append(s.list, row{before, o.line(rowName(f.name), l, showCR(text))})
 			r.Matches = append(r.Matches, grepLine{f.name, l.Number, text, !l.Match})
 		}
 	}

@@ -3,6 +3,7 @@
 package filetool_test
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/toolhost/toolhost/internal/testneed"
 	"golang.org/x/sys/unix"
 )
@@ -118,6 +120,32 @@ func TestProcAsRoot(t *testing.T) {
 	text, _ = d.call(t, "Read", args{"file_path": "self/status", "offset": -1})
 	if !strings.Contains(text, "nonvoluntary_ctxt_switches") {
 		t.Errorf("the end of status: %s", text)
+	}
+}
+
+// TestWaitingFile: a file whose read waits for data holds no call longer than the caller
+// does, whichever tool reads it.
+func TestWaitingFile(t *testing.T) {
+	testneed.Root(t)
+	f, err := os.Open("/proc/kmsg")
+	if err != nil {
+		testneed.Missing(t, "the kernel's log", "run the tests where /proc/kmsg can be read: "+err.Error())
+	}
+	f.Close()
+	d := &harness{client: start(t, "--root", "/proc", "--max-concurrent", "1")}
+	for tool, a := range map[string]args{
+		"Read": {"file_path": "kmsg"}, "Stat": {"path": "kmsg"},
+		"Grep": {"path": "kmsg", "pattern": "no line of it is like this"},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		d.client.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: a})
+		// The next call waits until this one has ended.
+		began := time.Now()
+		d.call(t, "Read", args{"file_path": "uptime"})
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("%s held on for %v", tool, took)
+		}
 	}
 }
 

@@ -59,7 +59,7 @@ type listPlan struct {
 }
 
 func (r roots) planList(ctx context.Context, call *toolkit.Call, in listIn) (*listPlan, approval.Action, error) {
-	t, err := r.target(ctx, call, in.Path)
+	t, err := r.target(ctx, call, in.Path, in.options(listLimit))
 	if err != nil {
 		return nil, approval.Action{}, err
 	}
@@ -150,19 +150,19 @@ func (o listOut) before(i int) string {
 		parts := strings.Split(path.Dir(o.hits[0].Path), "/")
 		for d, name := range parts {
 			if name != "." {
-				b.WriteString(strings.Repeat("  ", d+1) + toolkit.Inline(name) + "/ (continued)\n")
+				b.WriteString(strings.Repeat("  ", d+1) + rowName(toolkit.Inline(name)) + "/ (continued)\n")
 			}
 		}
 	}
 	return b.String()
 }
 
-func dirName(name string) string { return strings.TrimSuffix(name, "/") + "/" }
+func dirName(name string) string { return rowName(strings.TrimSuffix(name, "/")) + "/" }
 
 func indent(p string) string { return strings.Repeat("  ", strings.Count(p, "/")+1) }
 
 func (o listOut) label(h hit, e listEntry) string {
-	text := toolkit.Inline(path.Base(h.Path))
+	text := rowName(toolkit.Inline(path.Base(h.Path)))
 	if h.link == nil {
 		text += typeMark(h.mode)
 	} else {

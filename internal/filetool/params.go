@@ -21,6 +21,9 @@ const (
 // readDeadline bounds a call that reads one file. A search ends by itself in that time.
 const readDeadline = 20 * time.Second
 
+// readTime is how long Read reads: what it has by then is shown, well before the deadline.
+const readTime = 15 * time.Second
+
 // readOnly is what all tools here are.
 var readOnly = toolkit.Hints{ReadOnly: true, NonDestructive: true, Idempotent: true, ClosedWorld: true}
 

@@ -3,6 +3,7 @@ package filetool
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -19,6 +20,8 @@ const (
 	defaultLines = 2000      // lines where no limit is given
 	lineLetters  = 2000      // letters of one line
 	windowBytes  = 4 << 20   // of the lines that are held; the budget cuts further
+	lineCost     = 64        // bytes that a line takes beside its text, also the empty one
+	lineBytes    = 64 << 20  // of one line that are read, and to count what follows the lines shown
 	countedSize  = 10 << 20  // files up to this size have their lines counted to the end
 	tailCounted  = 256 << 20 // up to this size, the lines in front of a tail are counted
 	mediaBytes   = 5 << 20   // of an image or sound that is shown
@@ -166,11 +169,14 @@ func runRead(ctx context.Context, p *readPlan, g approval.Grant, _ toolkit.Progr
 		f, err := listFolder(p, visible(g, p.dir, true))
 		return readOut{folder: f, notes: p.notes}, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
 	in := interruptible{ctx, p.file}
 	defer in.arm()()
 	head := make([]byte, textfile.HeadSize)
 	n, err := io.ReadFull(in, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	late := n > 0 && errors.Is(err, context.DeadlineExceeded) // what came before is shown
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF && !late {
 		return readOut{}, p.unreadable(err)
 	}
 	head = head[:n]
@@ -182,6 +188,10 @@ func runRead(ctx context.Context, p *readPlan, g approval.Grant, _ toolkit.Progr
 // unreadable explains an error of reading, which the system may give for a file that could
 // be opened.
 func (p *readPlan) unreadable(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return toolkit.Because(err, "%s was not read as far as asked in time: it waits for data, or is too large; "+
+			"read a part nearer to its start", p.names.name(p.real()))
+	}
 	return explain(err, "%s cannot be read: the system reports an error; try another file", p.names.name(p.real()))
 }
 

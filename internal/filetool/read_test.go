@@ -2,20 +2,25 @@ package filetool_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"image"
 	"image/png"
+	"io"
 	"math"
 	"os"
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/toolhost/toolhost/internal/filetool"
+	"github.com/toolhost/toolhost/internal/testneed"
 )
 
 // numbered returns n lines "line 1" and so on.
@@ -43,7 +48,7 @@ const cutNote = "\n[for more of a cut line search this file with output_mode=con
 func TestRead(t *testing.T) {
 	d := newHarness(t, map[string]string{
 		"a.txt": "one\ntwo\nthree\n", "unended": "one\ntwo", "empty": "", "blank": "\n\n", "ten": numbered(10),
-		"crlf": "one\r\ntwo\r\n", "cr": "one\rtwo\r", "odd": "a\u2028b\fc\vd\ne\n",
+		"crlf": "one\r\ntwo\r\n", "fake": "a\r9\tb\r\r\nc\n", "cr": "one\rtwo\r", "odd": "a\u2028b\fc\vd\ne\n",
 		"le": wide("h\u00e9\r\nb\n", binary.LittleEndian), "be": wide("h\u00e9\n", binary.BigEndian),
 		"bom":   "\xef\xbb\xbfone\ntwo\n",
 		"latin": "gr\xfc\xdfe\n", "gbk": "\xc4\xe3\n", "cut": "gr\xc3",
@@ -102,7 +107,8 @@ func TestRead(t *testing.T) {
 		},
 		{"server-filesystem's tail", args{"path": "ten", "tail": "1"}, "10\tline 10\n[lines 10-10 of 10]"},
 		{"crlf", args{"file_path": "crlf"}, "1\tone\n2\ttwo"},
-		{"cr", args{"file_path": "cr"}, "1\tone\rtwo\r\n[lines end in CR alone, so the file counts as one line]"},
+		{"cr", args{"file_path": "cr"}, "1\tone\\rtwo\\r\n[lines end in CR alone, so the file counts as one line]"},
+		{"a CR that fakes a line", args{"file_path": "fake"}, "1\ta\\r9\tb\\r\n2\tc"},
 		{"deepagents#5787: only newlines end lines", args{"file_path": "odd"}, "1\ta\u2028b\fc\vd\n2\te"},
 		{"kimi-code#2647: utf-16le", args{"file_path": "le"}, "1\th\u00e9\n2\tb\n[decoded from UTF-16LE]"},
 		{"utf-16be", args{"file_path": "be"}, "1\th\u00e9\n[decoded from UTF-16BE]"},
@@ -281,6 +287,85 @@ func TestReadBig(t *testing.T) {
 	}
 }
 
+// TestReadEmptyLines: lines without text take room all the same, however many are asked for.
+func TestReadEmptyLines(t *testing.T) {
+	d := newHarness(t, map[string]string{"empty": strings.Repeat("\n", 60<<20)})
+	before := allocated()
+	text, _ := d.call(t, "Read", args{"file_path": "empty", "limit": 1e9})
+	if !strings.HasPrefix(text, "1\t\n2\t\n") || !strings.Contains(text, "; the file (62.9 MB) goes on; continue with") {
+		t.Errorf("got %.20q ... %q", text, text[max(0, len(text)-200):])
+	}
+	if used := allocated() - before; used > 32<<20 {
+		t.Errorf("%d bytes allocated", used)
+	}
+}
+
+// TestReadEndlessLine: what stands before a line too long to read is shown, and of the
+// line its start.
+func TestReadEndlessLine(t *testing.T) {
+	d := newHarness(t, map[string]string{"hole": numbered(8000), "start": ""})
+	for _, name := range []string{"hole", "start"} {
+		if err := os.Truncate(d.root+"/"+name, 1<<40); err != nil {
+			testneed.Missing(t, "sparse files", "run the tests on a file system that has them: "+err.Error())
+		}
+	}
+	const stopped = "; reading stopped in line 8,001 of the file (1.1 TB): how many lines follow is unknown]"
+	for _, c := range []struct {
+		name string
+		args args
+		has  []string
+	}{
+		{"behind the page", args{"limit": 8000}, []string{"1\tline 1\n", "; the file (1.1 TB) goes on; continue with"}},
+		{
+			"on the page",
+			args{"offset": 7999},
+			[]string{"8000\tline 8000\n8001\t\x00", " ...[+more than ", "[lines 7,999-8,001" + stopped},
+		},
+		{"alone", args{"offset": 8001}, []string{"8001\t\x00", "[lines 8,001-8,001" + stopped}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.args["file_path"] = "hole"
+			text, res := d.call(t, "Read", c.args)
+			for _, has := range c.has {
+				if res.IsError || !strings.Contains(text, has) {
+					t.Errorf("error %v: %.200q lacks %q", res.IsError, text, has)
+				}
+			}
+		})
+	}
+}
+
+// TestReadOutOfTime: where time runs out the lines that came before are shown.
+func TestReadOutOfTime(t *testing.T) {
+	for _, c := range []struct {
+		name, text  string
+		from, limit int64
+		want        string
+	}{
+		{
+			"while counting", "a\nb\nc", 1, 2,
+			"1\ta\n2\tb\n[lines 1-2; the file (9 bytes) goes on; continue with offset=3]\n",
+		},
+		{
+			"in a line", "a\nb", 1, 9,
+			"1\ta\n2\tb ...[+more]" + cutNote + "\n" +
+				"[lines 1-2; reading stopped in line 2 of the file (9 bytes): how many lines follow is unknown]\n",
+		},
+		{"between lines", "a\n", 1, 9, "1\ta\n[lines 1-1; the file (9 bytes) goes on; continue with offset=2]\n"},
+		{
+			"before the first", "a\n", 7, 9,
+			"offset 7 was not reached in time: it came to line 1; use a smaller offset",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			late := io.MultiReader(strings.NewReader(c.text), iotest.ErrReader(context.DeadlineExceeded))
+			if diff := cmp.Diff(c.want, filetool.Window(late, 9, c.from, c.limit)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -391,5 +476,27 @@ func TestReadFolder(t *testing.T) {
 	}
 	if text, _ := d.call(t, "Read", args{"file_path": "."}); !strings.HasSuffix(text, "many/") {
 		t.Errorf("23, the root: %s", text)
+	}
+}
+
+// TestReadHugeFolder: what is shown of a directory too large to look at in full does not
+// pass for its first names.
+func TestReadHugeFolder(t *testing.T) {
+	d := newHarness(t, map[string]string{"full/": ""})
+	for i := range 10_001 {
+		must(t, os.WriteFile(fmt.Sprintf("%s/full/%05d", d.root, i), nil, 0o644))
+	}
+	for _, c := range []struct{ name, mark string }{
+		{
+			"more than are looked at",
+			"[100 of more than 10,000 entries, not the first by name; list the directory to see all in order]",
+		},
+		{"just as many", "[100 of 10,000 entries; list the directory to see the others]"},
+	} {
+		text, _ := d.call(t, "Read", args{"file_path": "full"})
+		if !strings.HasSuffix(text, "\n"+c.mark) {
+			t.Errorf("%s: got %q", c.name, text[strings.LastIndexByte(text, '\n')+1:])
+		}
+		os.Remove(d.root + "/full/10000")
 	}
 }

@@ -118,12 +118,12 @@ type folder struct {
 const folderLooked = 10_000
 
 func listFolder(p *readPlan, shows func(rel string, isDir bool) bool) (*folder, error) {
-	entries, err := p.dir.ReadDir(folderLooked)
+	entries, err := p.dir.ReadDir(folderLooked + 1)
 	if err != nil && err != io.EOF {
 		return nil, p.unreadable(err)
 	}
-	f := &folder{name: p.names.name(p.dir.Real), atLeast: len(entries) == folderLooked}
-	for _, e := range entries {
+	f := &folder{name: p.names.name(p.dir.Real), atLeast: len(entries) > folderLooked}
+	for _, e := range entries[:min(len(entries), folderLooked)] {
 		if shows != nil && !shows(e.Name(), e.IsDir()) {
 			f.hidden++
 			continue
@@ -146,7 +146,7 @@ func (f *folder) render(room int) (text, mark string) {
 		if b.Len()+len(e) > room-markRoom {
 			break
 		}
-		b.WriteString(e + "\n")
+		b.WriteString(rowName(e) + "\n")
 		shown++
 	}
 	if f.hidden > 0 {
@@ -155,13 +155,18 @@ func (f *folder) render(room int) (text, mark string) {
 	if f.total == 0 {
 		b.WriteString("[no entries]\n")
 	}
-	more := ""
-	if f.atLeast {
-		more = "more than "
+	return b.String(), f.mark(shown)
+}
+
+// mark is the last line where only so many entries are shown; none if that is all. Which
+// ones come first of a directory that was not looked at in full is the system's choice.
+func (f *folder) mark(shown int) string {
+	switch {
+	case f.atLeast:
+		return fmt.Sprintf("[%d of more than %s entries, not the first by name; list the directory to see all in order]\n",
+			shown, thousands(f.total))
+	case shown < f.total:
+		return fmt.Sprintf("[%d of %s entries; list the directory to see the others]\n", shown, thousands(f.total))
 	}
-	if shown < f.total || f.atLeast {
-		all := more + thousands(f.total)
-		mark = fmt.Sprintf("[%d of %s entries; list the directory to see the others]\n", shown, all)
-	}
-	return b.String(), mark
+	return ""
 }

@@ -2,6 +2,7 @@ package filetool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolhost/toolhost/internal/filetool/search"
@@ -22,6 +23,15 @@ type rows struct {
 type row struct {
 	before string // with a newline
 	text   string
+}
+
+// rowName is an escaped name as a row begins with it: the notes stand in brackets, and no
+// name may pass for one. Paths with ./ before them are found as well.
+func rowName(name string) string {
+	if strings.HasPrefix(name, "[") {
+		return "./" + name
+	}
+	return name
 }
 
 // Room for the notes behind the rows.
@@ -81,6 +91,7 @@ func (s *rows) next() int {
 // notes say what is not in the result and, at the end, which part of the whole it is and
 // how to get the next one: that is where the descriptions send the model.
 func (s *rows) notes() (notes []string) {
+	notes = slices.Clone(s.missing)
 	for _, n := range []string{s.skippedNote(), s.linksNote(), s.rangeNote()} {
 		if n != "" {
 			notes = append(notes, n)

@@ -96,6 +96,17 @@ func TestGlobTool(t *testing.T) {
 	})
 }
 
+// TestGlobOddBeginnings: only ~ with a slash or alone, and file: with one, make a pattern
+// absolute.
+func TestGlobOddBeginnings(t *testing.T) {
+	d := newHarness(t, map[string]string{"~$doc.docx": "", "~x": "", "file:odd": ""})
+	d.holds(t, "Glob", []want{
+		{"like a home directory", args{"pattern": "~*"}, "~$doc.docx\n~x"},
+		{"the lock of a document", args{"pattern": "~$doc.docx"}, "~$doc.docx"},
+		{"like a URI", args{"pattern": "file:*"}, "file:odd"},
+	})
+}
+
 func TestGlobToolRefuses(t *testing.T) {
 	d := newHarness(t, sampleTree)
 	for _, c := range []struct {
@@ -276,6 +287,58 @@ func TestForgedNames(t *testing.T) {
 	}
 }
 
+// TestNamesLikeNotes: no row can pass for a note, and what it says is found again.
+func TestNamesLikeNotes(t *testing.T) {
+	const page, skip = "[lines 1-250 of 9,999; offset=250 for more]", "[skipped: 3 ignored]"
+	d := newHarness(t, map[string]string{"d/" + page: "hit\n", skip + "/x": "", page: "hit\n"})
+	d.holds(t, "Glob", []want{
+		{"Glob", args{"pattern": "./*"}, "./" + page},
+		{"Glob, handed back", args{"pattern": "*", "path": "./" + skip}, "./" + skip + "/x"},
+		{"Glob of directories", args{"pattern": "./[[]*/"}, "./" + skip + "/"},
+	})
+	d.holds(t, "Grep", []want{
+		{"Grep", args{"pattern": "hit"}, "./" + page + "\nd/" + page},
+		{
+			"Grep, content",
+			args{"pattern": "hit", "output_mode": "content", "path": page, "-n": false},
+			"./" + page + ":hit",
+		},
+		{
+			"Grep, counts",
+			args{"pattern": "hit", "output_mode": "count", "path": "./" + page},
+			"./" + page + ":1\n[total: 1 matching line in 1 file]",
+		},
+	})
+	d.holds(t, "List", []want{
+		{"List", nil, "./\n  ./" + page + "\n  ./" + skip + "/\n  d/"},
+		{"List of one", args{"path": skip}, "./" + skip + "/\n  x"},
+	})
+	d.holds(t, "Read", []want{
+		{"Read of a file", args{"path": "./" + page}, "1\thit"},
+		{"Read", args{"path": "d"}, "[d is a directory: read one of its files, or list it for more]\n./" + page},
+	})
+	_, res := d.call(t, "Glob", args{"pattern": "./*"})
+	if diff := cmp.Diff([]any{page}, structured(t, res)["filenames"]); diff != "" {
+		t.Errorf("structured (-want +got):\n%s", diff)
+	}
+	if text, _ := d.call(t, "Stat", args{"path": page}); !strings.HasPrefix(text, "./"+page+"\ntype: ") {
+		t.Errorf("Stat: %s", text)
+	}
+}
+
+// TestGrepCR: a CR in a line, which can fake another on a terminal, is seen in the text; the
+// structured result has the line as it is.
+func TestGrepCR(t *testing.T) {
+	d := newHarness(t, map[string]string{"a": "one\ra:7:hit\r\ntwo\r\n"})
+	call := args{"pattern": "hit", "output_mode": "content", "-A": 1}
+	d.holds(t, "Grep", []want{{"text", call, "a:1:one\\ra:7:hit\na-2-two"}})
+	_, res := d.call(t, "Grep", call)
+	first := structured(t, res)["matches"].([]any)[0].(map[string]any)
+	if first["text"] != "one\ra:7:hit" {
+		t.Errorf("structured: %q", first["text"])
+	}
+}
+
 // TestSeveralRoots: names are absolute, pages go over all roots.
 func TestSeveralRoots(t *testing.T) {
 	one := newHarness(t, map[string]string{"a.txt": "hit\nhit\n", "b.txt": "hit\n", "in/c.txt": ""})
@@ -302,6 +365,75 @@ func TestSeveralRoots(t *testing.T) {
 	d.holds(t, "List", []want{
 		{"all", nil, one.root + "/\n  a.txt\n  b.txt\n  in/\n" + two.root + "/\n  a.txt"},
 	})
+}
+
+// TestMissingRoot: a root that is not there takes nothing from the others.
+func TestMissingRoot(t *testing.T) {
+	ok := newHarness(t, map[string]string{"a.txt": "hit\n"})
+	gone := ok.top + "/gone"
+	d := &harness{client: start(t, "--root", gone, "--root", ok.root)}
+	note := "\n[not searched: the root " + gone + ", which does not exist or cannot be opened]"
+	d.holds(t, "Grep", []want{
+		{"hits", args{"pattern": "hit"}, ok.root + "/a.txt" + note},
+		{
+			"no hits",
+			args{"pattern": "miss"},
+			"No matches found in 1 file searched (0 ignored, 0 binary, 0 unreadable skipped)" + note,
+		},
+	})
+	d.holds(t, "Glob", []want{{"hits", args{"pattern": "*"}, ok.root + "/a.txt" + note}})
+	d.holds(t, "List", []want{{"entries", nil, ok.root + "/\n  a.txt" + note}})
+	d = &harness{client: start(t, "--root", gone, "--root", gone+"/in")}
+	if text, res := d.call(t, "Grep", args{"pattern": "hit"}); !res.IsError || !strings.Contains(text, gone) {
+		t.Errorf("none is left: error %v: %s", res.IsError, text)
+	}
+}
+
+// TestNestedRoots: a root in another is searched once, also where the search of the other
+// does not come to it.
+func TestNestedRoots(t *testing.T) {
+	d := newHarness(t, map[string]string{
+		".gitignore": "/build\n/\u00fc\n/[[]id]\n", "a.txt": "hit\n", "src/[x]/b.txt": "hit\n", "build/c.txt": "hit\n",
+		"build/in/d.txt": "hit\n", "\u00fc/e.txt": "hit\n", "[id]/f.txt": "hit\n", ".git/hooks/g.txt": "hit\n",
+	})
+	for _, c := range []struct {
+		name    string
+		nested  []string // roots in the outer one
+		ignored bool
+		want    string // files, below the outer root
+	}{
+		{"entered", []string{"src/[x]"}, false, "a.txt src/[x]/b.txt"},
+		{"ignored", []string{"build"}, false, "a.txt src/[x]/b.txt build/c.txt build/in/d.txt"},
+		{"ignored, in brackets", []string{"[id]"}, false, "a.txt src/[x]/b.txt [id]/f.txt"},
+		{"ignored, of one letter", []string{"\u00fc"}, false, "a.txt src/[x]/b.txt \u00fc/e.txt"},
+		{"in an ignored one", []string{"build/in", "build"}, false, "a.txt src/[x]/b.txt build/c.txt build/in/d.txt"},
+		{
+			"ignored ones asked for",
+			[]string{"build"},
+			true,
+			"[id]/f.txt a.txt build/c.txt build/in/d.txt src/[x]/b.txt \u00fc/e.txt",
+		},
+		{"in .git", []string{".git/hooks"}, false, "a.txt src/[x]/b.txt .git/hooks/g.txt"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			flags := []string{"--root", d.root}
+			for _, n := range c.nested {
+				flags = append(flags, "--root", filepath.Join(d.root, n))
+			}
+			h := &harness{client: start(t, flags...)}
+			for tool, a := range map[string]args{"Grep": {"pattern": "hit"}, "Glob": {"pattern": "*.txt"}} {
+				a["include_ignored"] = c.ignored
+				_, res := h.call(t, tool, a)
+				var got []string
+				for _, name := range structured(t, res)["filenames"].([]any) {
+					got = append(got, strings.TrimPrefix(name.(string), d.root+"/"))
+				}
+				if diff := cmp.Diff(strings.Fields(c.want), got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", tool, diff)
+				}
+			}
+		})
+	}
 }
 
 // TestStructuredIsDeclared: what comes is what the output schema says, and the notes of

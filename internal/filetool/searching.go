@@ -25,6 +25,7 @@ type page struct {
 	search.Result // without Hits
 	hits          []hit
 	heads         []head
+	missing       []string // notes on roots that could not be searched
 	offset        int
 }
 
@@ -45,7 +46,7 @@ type request struct {
 
 // search searches the starts one after the other, until the page is full.
 func (t *target) search(ctx context.Context, q request) (*page, error) {
-	p := &page{offset: q.Offset}
+	p := &page{offset: q.Offset, missing: t.missing}
 	p.Complete = true
 	end := time.Now().Add(search.DefaultTimeout)
 	skip, room := q.Offset, q.Limit

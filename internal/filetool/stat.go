@@ -220,7 +220,7 @@ func (o statOut) render(toolkit.Budget) toolkit.Result {
 		return toolkit.Result{Text: "allowed roots:\n" + strings.Join(o.Roots, "\n"), Structured: o}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\ntype: %s\n", o.Path, o.Type)
+	fmt.Fprintf(&b, "%s\ntype: %s\n", rowName(o.Path), o.Type)
 	for _, fact := range [][2]string{
 		{"link to", o.LinkTarget},
 		{"link state", o.LinkState},

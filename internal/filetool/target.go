@@ -15,9 +15,10 @@ import (
 // A target is where Glob, Grep or List search: open directories, one for each root where
 // the call names no path, or one file.
 type target struct {
-	starts []start
-	file   *fsroot.File // then there are no starts
-	names  namer        // of file
+	starts  []start
+	missing []string     // notes on roots that cannot be searched
+	file    *fsroot.File // then there are no starts
+	names   namer        // of file
 }
 
 // A start is a directory that a search starts from.
@@ -38,14 +39,14 @@ func (t *target) Close() error {
 	return errors.Join(errs...)
 }
 
-// target opens what path means; no path means all roots.
-func (r roots) target(ctx context.Context, call *toolkit.Call, where string) (*target, error) {
+// target opens what path means; no path means all roots, of which o says how to search.
+func (r roots) target(ctx context.Context, call *toolkit.Call, where string, o search.Options) (*target, error) {
 	set, err := r.of(ctx, call)
 	if err != nil {
 		return nil, err
 	}
 	if where == "" || path.Clean(filepath.ToSlash(where)) == "." {
-		return allRoots(set)
+		return allRoots(ctx, set, o)
 	}
 	place, err := set.Resolve(where)
 	if err != nil {
@@ -64,34 +65,6 @@ func (r roots) target(ctx context.Context, call *toolkit.Call, where string) (*t
 		return nil, err
 	}
 	return &target{starts: []start{{dir, names}}}, nil
-}
-
-// allRoots opens all roots, but those that lie in others.
-func allRoots(set *fsroot.Set) (*target, error) {
-	t := &target{}
-	for i, root := range set.Roots() {
-		if isNested(root, set.Roots(), i) {
-			continue
-		}
-		dir, err := root.OpenDir(".")
-		if err != nil {
-			t.Close()
-			return nil, err
-		}
-		t.starts = append(t.starts, start{dir, namerFor(set, fsroot.Place{Root: root}, "")})
-	}
-	return t, nil
-}
-
-// isNested reports whether the root, number self of all, is below another.
-func isNested(root *fsroot.Root, all []*fsroot.Root, self int) bool {
-	for i, other := range all {
-		rel, err := filepath.Rel(other.Dir(), root.Dir())
-		if i != self && err == nil && filepath.IsLocal(rel) && (rel != "." || i < self) {
-			return true
-		}
-	}
-	return false
 }
 
 // directories refuses a file, for tools that search only directories.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -63,12 +64,14 @@ type window struct {
 	total   int64 // lines of the text, -1 if not counted
 	size    int64 // bytes of the text
 	fromEnd bool  // the numbers are negative: the last line is -1
+	stopped bool  // reading ended in the last line, of which there is more
 }
 
 type shownLine struct {
 	number int64
 	text   string
 	rest   int64 // letters that text lacks
+	open   bool  // there are more than these
 }
 
 // window returns up to limit lines from line from on, a negative one counted from the end.
@@ -76,26 +79,42 @@ func (s source) window(from, limit int64) (*window, error) {
 	if from < 0 {
 		return s.tail(-from, limit)
 	}
-	sc := textfile.NewScanner(s.r)
+	sc, g := s.scanner(math.MaxInt64)
 	skipped, err := sc.Skip(from - 1)
-	if err != nil {
-		return nil, err
-	}
-	if skipped < from-1 && skipped > 0 {
-		return nil, pastEnd(from, skipped)
-	}
-	w := &window{total: -1, size: s.size}
-	ended, err := w.take(sc, limit, 0)
 	switch {
 	case err != nil:
 		return nil, err
+	case g.shut:
+		return nil, tooFar(from, skipped)
+	case skipped < from-1 && skipped > 0:
+		return nil, pastEnd(from, skipped)
+	}
+	w := &window{total: -1, size: s.size}
+	ended, err := w.take(sc, g, limit, 0)
+	switch {
+	case err != nil:
+		return nil, err
+	case g.shut && len(w.lines) == 0:
+		return nil, tooFar(from, skipped)
 	case ended && len(w.lines) == 0 && from > 1 && skipped > 0:
 		return nil, pastEnd(from, skipped)
 	case ended:
 		w.total = sc.Lines()
 		return w, nil
 	}
-	return w, w.count(sc)
+	return w, w.count(sc, g)
+}
+
+// scanner returns a scanner that gets so many bytes, and the gate that grants more.
+func (s source) scanner(most int64) (*textfile.Scanner, *gate) {
+	g := &gate{r: s.r, left: most}
+	return textfile.NewScanner(g), g
+}
+
+// tooFar counts the line that reading ended in among the lines.
+func tooFar(from, lines int64) error {
+	return toolkit.Errorf("offset %d was not reached in time: it came to line %s; use a smaller offset",
+		from, thousands(max(1, lines)))
 }
 
 func pastEnd(from, total int64) error {
@@ -104,31 +123,35 @@ func pastEnd(from, total int64) error {
 }
 
 // take adds up to limit lines, numbered from base on; ended means that there are no more.
-func (w *window) take(sc *textfile.Scanner, limit, base int64) (ended bool, err error) {
+// It stops in a line that is too long to read, or where time runs out.
+func (w *window) take(sc *textfile.Scanner, g *gate, limit, base int64) (ended bool, err error) {
 	held := 0
-	for int64(len(w.lines)) < limit && held < windowBytes {
+	for int64(len(w.lines)) < limit && held < windowBytes && !g.shut {
+		g.left = lineBytes
 		line, err := sc.Next(lineLetters)
 		if err == io.EOF {
-			return true, nil
+			return !g.shut, nil
 		}
 		if err != nil {
 			return false, err
 		}
-		held += len(line.Text)
-		w.lines = append(w.lines, shownLine{base + line.Number, textfile.Show(line.Text), line.Rest})
+		held += len(line.Text) + lineCost
+		w.lines = append(w.lines, shownLine{base + line.Number, showCR(textfile.Show(line.Text)), line.Rest, g.shut})
 	}
+	w.stopped = g.shut
 	return false, nil
 }
 
 // count hits the total: to the end of files that are not large, else only whether the
-// last line taken is the last.
-func (w *window) count(sc *textfile.Scanner) error {
+// last line taken is the last. It stays unknown where that takes too much.
+func (w *window) count(sc *textfile.Scanner, g *gate) error {
 	most := int64(1)
 	if w.size <= countedSize {
 		most = countedSize
 	}
+	g.left = lineBytes
 	n, err := sc.Skip(most)
-	if err == nil && n < most {
+	if err == nil && n < most && !g.shut {
 		w.total = sc.Lines()
 	}
 	return err
@@ -155,7 +178,11 @@ func (s source) tail(n, limit int64) (*window, error) {
 		end = textfile.NewDecoder(end, s.kind.Encoding)
 	}
 	w.total = base + lines
-	_, err = w.take(textfile.NewScanner(end), limit, base)
+	sc, g := source{r: end}.scanner(0)
+	_, err = w.take(sc, g, limit, base)
+	if err == nil && g.shut && len(w.lines) == 0 {
+		err = context.DeadlineExceeded
+	}
 	return w, err
 }
 
@@ -187,7 +214,7 @@ func (w *window) render(room int) (lines, mark string) {
 			l = l.fit(room - markRoom)
 		}
 		b.WriteString(l.String())
-		last, cut = l.number, cut || l.rest > 0
+		last, cut = l.number, cut || l.rest > 0 || l.open
 	}
 	if cut {
 		b.WriteString(cutNote)
@@ -204,7 +231,12 @@ const cutNote = "[for more of a cut line search this file with output_mode=conte
 const markRoom = 640
 
 func (l shownLine) String() string {
-	if l.rest > 0 {
+	switch {
+	case l.open && l.rest == 0:
+		return fmt.Sprintf("%d\t%s ...[+more]\n", l.number, l.text)
+	case l.open:
+		return fmt.Sprintf("%d\t%s ...[+more than %s]\n", l.number, l.text, plural(l.rest, "char"))
+	case l.rest > 0:
 		return fmt.Sprintf("%d\t%s ...[+%s]\n", l.number, l.text, plural(l.rest, "char"))
 	}
 	return fmt.Sprintf("%d\t%s\n", l.number, l.text)
@@ -226,12 +258,15 @@ func (w *window) mark(last int64) string {
 	part := "lines " + thousands(w.lines[0].number) + "-" + thousands(last)
 	next := fmt.Sprintf("continue with offset=%d", last+1)
 	switch {
+	case w.stopped && last == w.lines[len(w.lines)-1].number:
+		return fmt.Sprintf("[%s; reading stopped in line %s of the file%s: how many lines follow is unknown]\n",
+			part, thousands(last), w.sizeText())
 	case w.fromEnd && last == -1:
 		return "[the end of a large file; lines are numbered from the end]\n"
 	case w.fromEnd:
 		return fmt.Sprintf("[lines are numbered from the end of a large file; %s]\n", next)
 	case w.total < 0:
-		return fmt.Sprintf("[%s; the file (%s) goes on; %s]\n", part, byteSize(w.size), next)
+		return fmt.Sprintf("[%s; the file%s goes on; %s]\n", part, w.sizeText(), next)
 	case w.lines[0].number == 1 && last == w.total:
 		return ""
 	case last == w.total:
@@ -239,4 +274,12 @@ func (w *window) mark(last int64) string {
 	default:
 		return fmt.Sprintf("[%s of %s; %s]\n", part, thousands(w.total), next)
 	}
+}
+
+// sizeText is the size in brackets; empty where the system does not know it.
+func (w *window) sizeText() string {
+	if w.size == 0 {
+		return ""
+	}
+	return " (" + byteSize(w.size) + ")"
 }

@@ -40,6 +40,11 @@ func TestGlob(t *testing.T) {
 		{"decomposed finds composed", "cafe\u0301*.md", "caf\u00e9s.md"},
 		{"directories", "**/deep/", "src/deep"},
 		{"all directories of a level", "*/", ".github app app/(group) app/[id] app/i empty src src/deep"},
+		{"nested braces", "src/{b.{go,rs},{deep/c.go,c.{ts,x}}}", "src/b.go src/c.ts src/deep/c.go"},
+		{"an empty alternative", "src/c.ts{,x}", "src/c.ts src/c.tsx"},
+		{"a class in braces", "src/{[}b,],c}.{go,ts}", "src/b.go src/c.ts"},
+		{"braces of one form often", "a{.}go" + strings.Repeat("{}", 100), "a.go"},
+		{"as many forms as there may be", strings.Repeat("{a,b}", 8) + "{,c}{,d}", ""},
 		{"out by braces", "{..,src}/*.go", "src/b.go"},
 		{"nothing", "*.none", ""},
 	}
@@ -61,6 +66,11 @@ func TestGlobErrors(t *testing.T) {
 		{"up inside", "**/../../x", `leaves the directory by ".."`},
 		{"open bracket", "src/[a", "unbalanced brackets"},
 		{"open brace", "*.{ts,tsx", "unbalanced brackets"},
+		{"long", strings.Repeat("a", 4097), "at most 4096"},
+		{"many braces", strings.Repeat("{a,a}", 40), "more than 1024 forms"},
+		{"empty braces", "a" + strings.Repeat("{,}", 1000), "more than 1024 forms"},
+		{"nested braces", strings.Repeat("{a,{b,{c,d}}}", 6), "more than 1024 forms"},
+		{"long forms", strings.Repeat("{a,b}", 10) + strings.Repeat("c", 3000), "very long"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

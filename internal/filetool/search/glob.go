@@ -19,6 +19,9 @@ type Glob struct {
 
 // NewGlob checks q. The error is a [*QueryError].
 func NewGlob(q GlobQuery) (*Glob, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
 	p, err := newPattern(q.Pattern)
 	if err != nil {
 		return nil, err

@@ -44,6 +44,9 @@ type Grep struct {
 
 // NewGrep checks q. The error is a [*QueryError].
 func NewGrep(q GrepQuery) (*Grep, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
 	f, err := newFilter(q.Globs, q.Types)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ type compiled struct {
 	prefixed  bool     // every match begins with the same text, which re looks for first
 	needles   []needle // one of them stands in every match; nil if there are no such
 	pure      bool     // a line with a needle matches, without asking re
+	size      int      // guess of the instructions of re
 	multiline bool
 	seesCR    bool // the pattern names \r
 	seesStart bool // the pattern has \A, and is multiline
@@ -25,8 +26,8 @@ type compiled struct {
 // compile checks the pattern of q. Unless the query is multiline, the result can match no
 // newline, so that matching a whole buffer is matching each of its lines.
 func compile(q GrepQuery) (*compiled, error) {
-	if q.Pattern == "" {
-		return nil, queryError("", "pattern is empty")
+	if err := checkLength(q.Pattern); err != nil {
+		return nil, err
 	}
 	pattern := q.Pattern
 	if q.Literal {
@@ -43,7 +44,12 @@ func compile(q GrepQuery) (*compiled, error) {
 	if err != nil {
 		return nil, explain(q.Pattern, err)
 	}
+	size := programSize(tree)
+	if size > maxProgram {
+		return nil, queryError("use fewer or smaller repetitions", "pattern is too large: with its repetitions it would take more than %d instructions", maxProgram)
+	}
 	c := &compiled{
+		size:      size,
 		multiline: q.Multiline,
 		seesCR:    q.Multiline || has(tree, func(re *syntax.Regexp) bool { return re.Op == syntax.OpLiteral && slices.Contains(re.Rune, '\r') }),
 		seesStart: q.Multiline && has(tree, func(re *syntax.Regexp) bool { return re.Op == syntax.OpBeginText }),

@@ -3,6 +3,7 @@ package search_test
 import (
 	"bufio"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,6 +34,13 @@ func TestPatternErrors(t *testing.T) {
 		{"newline", search.GrepQuery{Pattern: "a\nb"}, []string{"newline", "multiline=true"}},
 		{"escaped newline", search.GrepQuery{Pattern: `a\nb`}, []string{"newline", "multiline=true"}},
 		{"too large", search.GrepQuery{Pattern: `a{2000}`}, []string{"1000"}},
+		{"long", search.GrepQuery{Pattern: strings.Repeat("a", 16<<10+1)}, []string{"at most 16384"}},
+		{"long literal", search.GrepQuery{Pattern: strings.Repeat("a", 16<<10+1), Literal: true}, []string{"at most 16384"}},
+		{"many repetitions", search.GrepQuery{Pattern: strings.Repeat(".{0,1000}", 1000) + "z"}, []string{"50000 instructions"}},
+		{"many classes", search.GrepQuery{Pattern: strings.Repeat(`\pL`, 5000)}, []string{"50000 instructions"}},
+		{"a far offset", search.GrepQuery{Pattern: "a", Options: search.Options{Offset: 1_000_001}}, []string{"offset", "narrow"}},
+		{"a far offset that overflows", search.GrepQuery{Pattern: "a", Options: search.Options{Offset: math.MaxInt, Limit: 1}}, []string{"offset", "narrow"}},
+		{"a long type", search.GrepQuery{Pattern: "a", Types: []string{strings.Repeat("a", 300_000)}}, []string{"file type", "glob"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

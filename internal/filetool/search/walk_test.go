@@ -58,6 +58,22 @@ func TestIgnoreFiles(t *testing.T) {
 	}
 }
 
+// TestLargeIgnoreFile holds that a large ignore file counts whole, and one that is too
+// large by whole lines.
+func TestLargeIgnoreFile(t *testing.T) {
+	comment := "#" + strings.Repeat("x", 1<<20-2) + "\n"
+	cases := []struct{ name, rules, want string }{
+		{"large", strings.Repeat(comment, 5) + "*.log\n", "a.txt"},
+		{"too large", "*.txt\n" + strings.Repeat(comment, 15) + strings.Repeat("x", 1<<20-8) + "\n*.log\n", "a.log"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			dir := build(t, files{".gitignore": c.rules, "a.txt": "", "a.log": ""})
+			equal(t, "paths", c.want, paths(glob(t, open(t, dir), search.GlobQuery{Pattern: "a.*"})))
+		})
+	}
+}
+
 // TestNoRepository holds that ignore files count without a repository, but none above Top.
 func TestNoRepository(t *testing.T) {
 	dir := build(t, files{".gitignore": "*.a\n", "top/.gitignore": "*.b\n", "top/in/x.a": "", "top/in/x.b": "", "top/in/x.c": ""})

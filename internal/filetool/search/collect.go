@@ -94,8 +94,8 @@ func (c *collector) match(b []byte, start, end int) {
 
 // parts adds each match in b[start:end] by itself, by lines if it spans several.
 func (c *collector) parts(b []byte, start, end int) {
-	for _, m := range c.m.locate(b[start:end], -1) {
-		for pos, stop := start+m[0], start+m[1]; pos < stop; {
+	c.m.each(b[start:end], func(from, to int) bool {
+		for pos, stop := start+from, start+to; pos < stop && !c.out.capped; {
 			_, e := lineAt(b, pos, pos)
 			e = min(e, stop)
 			if line := b[pos:e]; len(line) > 0 {
@@ -103,7 +103,8 @@ func (c *collector) parts(b []byte, start, end int) {
 			}
 			pos = e + 1
 		}
-	}
+		return !c.out.capped
+	})
 }
 
 // after adds the context that the last match still has a claim on, from pos to limit.
@@ -162,11 +163,7 @@ func (c *collector) text(line []byte) string {
 	if !long(line) {
 		return show(line, 0)
 	}
-	hit := 0
-	if m := c.m.locate(line, 1); len(m) > 0 {
-		hit = m[0][0]
-	}
-	return show(line, hit)
+	return show(line, c.m.first(line))
 }
 
 // Lines of more than maxLine runes are cut to window of them, of which lead stand before

@@ -210,9 +210,13 @@ func TestNeedlesAreFast(t *testing.T) {
 		t.Fatal(err)
 	}
 	took := func(pattern string) time.Duration {
-		began := time.Now()
-		numbersIn(t, name, search.GrepQuery{Pattern: pattern})
-		return time.Since(began)
+		best := time.Hour
+		for range 5 { // the machine may be busy
+			began := time.Now()
+			numbersIn(t, name, search.GrepQuery{Pattern: pattern})
+			best = min(best, time.Since(began))
+		}
+		return best
 	}
 	slow := took(`[A-Z]\w\d`)
 	for _, p := range []string{"TODO|FIXME", `(TODO|FIXME|XXX)\b`, "(?i)todo|fixme", `[xyz]q`, "(kiss)+|(?i:bananas)"} {

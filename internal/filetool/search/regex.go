@@ -13,10 +13,11 @@ import (
 // A compiled is a pattern ready for matching. It is shared by all workers.
 type compiled struct {
 	re        *regexp.Regexp
-	prefixed  bool     // every match begins with the same text, which re looks for first
-	needles   []needle // one of them stands in every match; nil if there are no such
-	pure      bool     // a line with a needle matches, without asking re
-	size      int      // guess of the instructions of re
+	behind    *regexp.Regexp // any character and re as a group; nil unless needed to see what stands before a match
+	prefix    string         // every match begins with it, whatever stands before
+	needles   []needle       // one of them stands in every match; nil if there are no such
+	pure      bool           // a line with a needle matches, without asking re
+	size      int            // guess of the instructions of re
 	multiline bool
 	seesCR    bool // the pattern names \r
 	seesStart bool // the pattern has \A, and is multiline
@@ -61,8 +62,13 @@ func compile(q GrepQuery) (*compiled, error) {
 	if c.re, err = regexp.Compile(tree.String()); err != nil {
 		return nil, explain(q.Pattern, err)
 	}
+	if c.seesStart || q.OnlyMatching && has(tree, looksBehind) {
+		c.behind = regexp.MustCompile("(?s:.)(" + tree.String() + ")")
+	}
 	prefix, _ := c.re.LiteralPrefix()
-	c.prefixed = prefix != ""
+	if !c.seesStart {
+		c.prefix = prefix
+	}
 	c.needles, c.pure = required(tree.Simplify())
 	if !c.pure && len(c.needles) == 1 && c.needles[0].leftTo(prefix) {
 		c.needles = nil
@@ -98,6 +104,15 @@ func rewrite(re *syntax.Regexp, multiline bool) error {
 // has reports whether a part of the pattern is what is looked for.
 func has(re *syntax.Regexp, is func(*syntax.Regexp) bool) bool {
 	return is(re) || slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return has(sub, is) })
+}
+
+// looksBehind reports whether re depends on what stands before it.
+func looksBehind(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	return false
 }
 
 // lineEnd is \r?(?m:$), preferring not to take the \r.

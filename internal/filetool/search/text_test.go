@@ -101,6 +101,9 @@ func TestTexts(t *testing.T) {
 		{"multiline with a newline", "a\nb\na\nb\n", search.GrepQuery{Pattern: `a\nb`, Multiline: true}, "1:a|2:b|3:a|4:b"},
 		{"multiline anchors", "ab\r\ncd\r\n", search.GrepQuery{Pattern: `b$\s+^c`, Multiline: true}, "1:ab|2:cd"},
 		{"multiline from the start", "a\na\nb\n", search.GrepQuery{Pattern: `\Aa|b`, Multiline: true}, "1:a|3:b"},
+		{"only matching sees what is before", "ab a\nba\n", search.GrepQuery{Pattern: `\ba|\Bb|^b`, OnlyMatching: true}, "1:a|1:b|1:a|2:b"},
+		{"only matching, some empty", "xaxxaé\n", search.GrepQuery{Pattern: `a*`, OnlyMatching: true}, "1:a|1:a"},
+		{"only matching at the start", "aaa\n", search.GrepQuery{Pattern: `\Aa`, OnlyMatching: true}, "1:a"},
 		{"multiline, only matching", "xa\nby\n", search.GrepQuery{Pattern: `a\nb`, Multiline: true, OnlyMatching: true}, "1:a|2:b"},
 		{"long line", long + "hit" + long, search.GrepQuery{Pattern: "hit"}, "1:[+1800 bytes] " + strings.Repeat("é", 100) + "hit" + strings.Repeat("é", 297) + " [+1406 bytes]"},
 		{"long line, hit at the front", "hit" + long, search.GrepQuery{Pattern: "hit"}, "1:hit" + strings.Repeat("é", 397) + " [+1206 bytes]"},
@@ -233,6 +236,32 @@ func TestLongLine(t *testing.T) {
 			equal(t, "lines", strings.TrimSuffix(c.want, "|"), strings.Join(got, "|"))
 		})
 	}
+}
+
+// TestManyMatchesInLine holds that no more matches of a line are made than are shown.
+func TestManyMatchesInLine(t *testing.T) {
+	s := open(t, build(t, files{"f": strings.Repeat("ab", 15<<20)}))
+	var before, after runtime.MemStats
+	for _, pattern := range []string{".", `\w|\b`, `a|b`} {
+		runtime.ReadMemStats(&before)
+		r := grep(t, s, search.GrepQuery{Pattern: pattern, Mode: search.Content, OnlyMatching: true, Options: search.Options{Limit: 100}})
+		runtime.ReadMemStats(&after)
+		equal(t, "lines", 100, len(r.Hits[0].Lines))
+		equal(t, "truncated", true, r.Truncated)
+		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 150 {
+			t.Errorf("%s: allocated %d MB", pattern, mb)
+		}
+	}
+}
+
+// TestStartOfText holds that a pattern that asks for the start of a text is not tried from
+// there for each match.
+func TestStartOfText(t *testing.T) {
+	s := open(t, build(t, files{"f": strings.Repeat("a\n", 100_000)}))
+	r := grep(t, s, search.GrepQuery{Pattern: `\Aq|a`, Mode: search.Count, Multiline: true})
+	equal(t, "matches", 100_000, r.TotalMatches)
+	r = grep(t, s, search.GrepQuery{Pattern: `\Aa`, Mode: search.Count, Multiline: true})
+	equal(t, "matches", 1, r.TotalMatches)
 }
 
 // TestTooLongLine holds that nothing is shown of a file with a line that is not searched.

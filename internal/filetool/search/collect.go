@@ -11,24 +11,29 @@ import (
 // A collector makes results of the matches in one file, which it gets in chunks of whole
 // lines.
 type collector struct {
-	g        *Grep
-	m        matcher
-	max      int // lines wanted; 0 for all
-	out      *scanned
-	eightBit bool // the file is no UTF-8 and the pattern has letters beyond ASCII
+	g   *Grep
+	m   matcher
+	max int // lines wanted; 0 for all
+	out *scanned
 
 	number  int    // lines before offset counted of the chunk
 	counted int    // offset in the chunk up to which newlines are counted
 	shown   int    // number of the last line in the result
 	pending int    // lines of context still to come
+	decoded []byte // a chunk that is no UTF-8
 	tail    []Line // last lines of the chunk before, for context
 }
 
 // chunk searches b and reports whether nothing more is wanted. The last chunk ends the
-// file; others end in a newline.
+// file; others end in a newline. A NUL ends the search before its line: what follows is
+// taken for no text.
 func (c *collector) chunk(b []byte, last bool) (done bool) {
-	if c.eightBit {
-		b = []byte(textfile.Show(b))
+	nul := bytes.IndexByte(b, 0)
+	if nul >= 0 {
+		b = b[:bytes.LastIndexByte(b[:nul], '\n')+1]
+	}
+	if c.g.compiled.wide && !utf8.Valid(b) {
+		b = c.decode(b)
 	}
 	c.counted = 0
 	for pos := 0; ; {
@@ -36,10 +41,6 @@ func (c *collector) chunk(b []byte, last bool) (done bool) {
 		if start < 0 {
 			c.after(b, pos, len(b))
 			break
-		}
-		if bytes.IndexByte(b[start:end], 0) >= 0 {
-			c.out.binary = c.out.count == 0
-			return true
 		}
 		c.out.count++
 		if c.g.query.Mode == Files {
@@ -57,7 +58,24 @@ func (c *collector) chunk(b []byte, last bool) (done bool) {
 	if !last {
 		c.carry(b)
 	}
-	return c.out.capped
+	c.out.binary = nul >= 0 && !c.out.capped
+	return c.out.capped || c.out.binary
+}
+
+// decodeAtOnce bounds, but for longer lines, what [textfile.Show] copies.
+const decodeAtOnce = 64 << 10
+
+// decode returns b as it is shown, which is what patterns with letters beyond ASCII are
+// matched with. It is valid until the next call.
+func (c *collector) decode(b []byte) []byte {
+	c.decoded = c.decoded[:0]
+	for len(b) > 0 {
+		_, end := lineAt(b, 0, min(decodeAtOnce, len(b))-1)
+		end = min(end+1, len(b))
+		c.decoded = append(c.decoded, textfile.Show(b[:end])...)
+		b = b[end:]
+	}
+	return c.decoded
 }
 
 // at returns the number of the line that begins at offset.

@@ -21,7 +21,7 @@ type compiled struct {
 	multiline bool
 	seesCR    bool // the pattern names \r
 	seesStart bool // the pattern has \A, and is multiline
-	wide      bool // the pattern has letters beyond ASCII
+	wide      bool // the pattern tells letters beyond ASCII apart
 }
 
 // compile checks the pattern of q. Unless the query is multiline, the result can match no
@@ -54,7 +54,7 @@ func compile(q GrepQuery) (*compiled, error) {
 		multiline: q.Multiline,
 		seesCR:    q.Multiline || has(tree, func(re *syntax.Regexp) bool { return re.Op == syntax.OpLiteral && slices.Contains(re.Rune, '\r') }),
 		seesStart: q.Multiline && has(tree, func(re *syntax.Regexp) bool { return re.Op == syntax.OpBeginText }),
-		wide:      !isASCII(q.Pattern),
+		wide:      has(tree, isWide),
 	}
 	if err := rewrite(tree, q.Multiline); err != nil {
 		return nil, err
@@ -104,6 +104,20 @@ func rewrite(re *syntax.Regexp, multiline bool) error {
 // has reports whether a part of the pattern is what is looked for.
 func has(re *syntax.Regexp, is func(*syntax.Regexp) bool) bool {
 	return is(re) || slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return has(sub, is) })
+}
+
+// isWide reports whether re tells letters beyond ASCII apart. What takes them all takes a
+// byte that is no UTF-8, too.
+func isWide(re *syntax.Regexp) bool {
+	n := len(re.Rune)
+	switch {
+	case re.Op == syntax.OpLiteral:
+		return slices.ContainsFunc(re.Rune, func(r rune) bool { return r >= utf8.RuneSelf })
+	case re.Op != syntax.OpCharClass || n == 0:
+		return false
+	}
+	lo, hi := re.Rune[n-2], re.Rune[n-1]
+	return hi >= utf8.RuneSelf && (lo > utf8.RuneSelf || hi < utf8.MaxRune)
 }
 
 // looksBehind reports whether re depends on what stands before it.

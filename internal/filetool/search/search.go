@@ -109,7 +109,7 @@ type Line struct {
 // Skipped counts what a search did not look into, of what it would have wanted.
 type Skipped struct {
 	Ignored    int // entries pruned by ignore files; a directory counts once
-	Binary     int
+	Binary     int // of which a file may have hits: those before the line of its first NUL
 	TooLarge   int
 	Unreadable int
 	Special    int // pipes, sockets, devices

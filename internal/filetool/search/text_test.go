@@ -85,6 +85,18 @@ func TestTexts(t *testing.T) {
 		{"UTF-16BE", wide16("hit\n", false), search.GrepQuery{Pattern: "hit"}, "1:hit"},
 		{"Latin-1", "caf\xe9 hit\n", search.GrepQuery{Pattern: "hit"}, "1:café hit"},
 		{"Latin-1 by its letter", "caf\xe9 hit\nd\xe9j\xe0 vu, long enough\n", search.GrepQuery{Pattern: "déjà"}, "2:déjà vu, long enough"},
+		{"Latin-1 at the end", "caf\xe9\n", search.GrepQuery{Pattern: "café"}, "1:café"},
+		{"Latin-1 without a newline", "caf\xe9", search.GrepQuery{Pattern: "café"}, "1:café"},
+		{"Latin-1 by its number", "caf\xe9\n", search.GrepQuery{Pattern: `caf\x{e9}`}, "1:café"},
+		{"Latin-1 by its class", "caf\xe9\ncaf!\n", search.GrepQuery{Pattern: `caf\pL`}, "1:café"},
+		{"Latin-1 by its case", "caf\xe9\n", search.GrepQuery{Pattern: `CAFÉ`, IgnoreCase: true}, "1:café"},
+		{"Latin-1 by what it is not", "caf\xe9\ncaf\xe8\n", search.GrepQuery{Pattern: `caf[^é]`}, "2:cafè"},
+		{"Latin-1 by anything", "caf\xe9\n", search.GrepQuery{Pattern: `^caf[^a]$`}, "1:café"},
+		{"Latin-1 as a literal", "caf\xe9\n", search.GrepQuery{Pattern: "é", Literal: true}, "1:café"},
+		{"Latin-1 among UTF-8", "café 1\ncaf\xe9 2\n", search.GrepQuery{Pattern: "café"}, "1:café 1|2:café 2"},
+		{"Latin-1 across lines", "caf\xe9\nb\n", search.GrepQuery{Pattern: `é\nb`, Multiline: true}, "1:café|2:b"},
+		{"Latin-1 far behind", strings.Repeat("text\n", 1<<20) + "caf\xe9\n", search.GrepQuery{Pattern: "café"}, "1048577:café"},
+		{"windows-1252", "\x80 5\n", search.GrepQuery{Pattern: "€"}, "1:€ 5"},
 		{"text ends as text", "a\nhit\n", search.GrepQuery{Pattern: `t\z`}, "2:hit"},
 		{"text begins as line", "a\nhit\n", search.GrepQuery{Pattern: `\Ah`}, "2:hit"},
 		{"space is not newline", "a \nb\n", search.GrepQuery{Pattern: `a\s+b`}, ""},
@@ -136,6 +148,35 @@ func TestSkippedFiles(t *testing.T) {
 	equal(t, "paths", "c.txt", paths(r))
 	equal(t, "skipped", search.Skipped{Binary: 2, TooLarge: 1}, r.Skipped)
 	equal(t, "files", 4, r.Files)
+}
+
+// TestBinaryFurtherOn holds that a NUL behind the head ends a file before its line, and
+// that the result says so.
+func TestBinaryFurtherOn(t *testing.T) {
+	long := strings.Repeat("needle one\n", 10_000)
+	cases := []struct {
+		name, text string
+		count      int
+		binary     int
+		complete   bool
+	}{
+		{"text", long, 10_000, 0, true},
+		{"a NUL in a match", long + "a\x00b needle two\n", 10_000, 1, false},
+		{"a NUL in no match", long + "a\x00b\nneedle two\n", 10_000, 1, false},
+		{"a NUL far behind", strings.Repeat(long, 50) + "a\x00b\n" + strings.Repeat(long, 50), 500_000, 1, false},
+		{"no match before a NUL", strings.Repeat("text\n", 20_000) + "a\x00b\nneedle two\n", 0, 1, true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := grep(t, open(t, build(t, files{"f": c.text})), search.GrepQuery{Pattern: "needle", Mode: search.Count})
+			equal(t, "count", c.count, r.TotalMatches)
+			equal(t, "binary", c.binary, r.Skipped.Binary)
+			equal(t, "complete", c.complete, r.Complete)
+		})
+	}
+	r := grep(t, open(t, build(t, files{"f": cases[1].text})), search.GrepQuery{Pattern: "needle"})
+	equal(t, "a file that matches", 0, r.Skipped.Binary)
+	equal(t, "a file that matches", true, r.Complete)
 }
 
 func TestContextAgainstRipgrep(t *testing.T) {

@@ -40,9 +40,14 @@ func (g *Glob) Run(ctx context.Context, s Start) (*Result, error) {
 	return r, err
 }
 
-func (g *Glob) descend(rel string) bool       { return g.pattern.descend(rel) }
-func (g *Glob) wants(rel string, k Kind) bool { return g.pattern.match(rel, k) }
-func (g *Glob) takes(k Kind) bool             { return k == File || k == Dir }
+func (g *Glob) descend(rel string) bool { return g.pattern.descend(rel) }
+func (g *Glob) takes(k Kind) bool       { return k == File || k == Dir }
+
+// wants is also for a link that the pattern would go through: it may be why nothing is
+// found, so it is counted.
+func (g *Glob) wants(rel string, k Kind) bool {
+	return g.pattern.match(rel, k) || k == Link && g.pattern.through(rel)
+}
 
 func (g *Glob) visit(k *worker, f *folder, e dirent, rel string) (Hit, bool) {
 	h := Hit{Path: rel, Kind: e.kind}

@@ -105,6 +105,13 @@ func (p *pattern) descend(rel string) bool {
 	return false
 }
 
+// through reports whether the pattern names rel, as it is, as a directory on its way.
+func (p *pattern) through(rel string) bool {
+	composed := compose(rel) + "/"
+	return strings.HasPrefix(p.literal, rel+"/") ||
+		slices.ContainsFunc(p.forms, func(f form) bool { return strings.HasPrefix(f.glob, composed) })
+}
+
 // compose returns s in the Unicode form that patterns are compared in: some systems store
 // names with accents as letters of their own.
 func compose(s string) string {

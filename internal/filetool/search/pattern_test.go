@@ -56,6 +56,33 @@ func TestGlob(t *testing.T) {
 	}
 }
 
+// TestGlobThroughLink holds that a link that a pattern goes through is counted, since it is
+// why nothing is found.
+func TestGlobThroughLink(t *testing.T) {
+	s := open(t, build(t, files{"dir/a.go": "", "link": "-> dir", "dir/in": "-> .", "l[i]nk": "-> dir"}))
+	cases := []struct {
+		name, pattern, want string
+		links               int
+	}{
+		{"at the top", "link/*.go", "", 1},
+		{"further on", "dir/in/*.go", "", 1},
+		{"a file in it", "link/a.go", "", 1},
+		{"a directory in it", "link/d/", "", 1},
+		{"in braces", "{dir,link}/*.go", "dir/a.go", 1},
+		{"with brackets", "l[i]nk/*", "", 1},
+		{"past it", "dir/*.go", "dir/a.go", 0},
+		{"at any depth", "**/*.go", "dir/a.go", 0},
+		{"a name that begins with it", "link2/*.go", "", 0},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := glob(t, s, search.GlobQuery{Pattern: c.pattern})
+			equal(t, "paths", c.want, paths(r))
+			equal(t, "links", c.links, r.Skipped.Links)
+		})
+	}
+}
+
 func TestGlobErrors(t *testing.T) {
 	s := open(t, build(t, files{"a": ""}))
 	cases := []struct{ name, pattern, want string }{

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/toolhost/toolhost/internal/filetool/search"
+	"github.com/toolhost/toolhost/pkg/textfile"
 )
 
 // numbersIn returns the lines of a file that the engine finds.
@@ -38,7 +39,7 @@ func numbersIn(tb testing.TB, name string, q search.GrepQuery) (numbers []int, o
 	return numbers, r.Skipped.Binary == 0
 }
 
-// matching returns the lines that package regexp matches one by one.
+// matching returns the lines that package regexp matches one by one, as they are shown.
 func matching(tb testing.TB, pattern, text string, fold bool) (numbers []int) {
 	tb.Helper()
 	flags := "(?m)"
@@ -50,7 +51,7 @@ func matching(tb testing.TB, pattern, text string, fold bool) (numbers []int) {
 		tb.Fatal(err)
 	}
 	for i, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
-		if text != "" && re.MatchString(strings.TrimSuffix(l, "\r")) {
+		if text != "" && re.MatchString(textfile.Show([]byte(strings.TrimSuffix(l, "\r")))) {
 			numbers = append(numbers, i+1)
 		}
 	}

@@ -11,24 +11,29 @@ import (
 // A collector makes results of the matches in one file, which it gets in chunks of whole
 // lines.
 type collector struct {
-	g        *Grep
-	m        matcher
-	max      int // lines wanted; 0 for all
-	out      *scanned
-	eightBit bool // the file is no UTF-8 and the pattern has letters beyond ASCII
+	g   *Grep
+	m   matcher
+	max int // lines wanted; 0 for all
+	out *scanned
 
 	number  int    // lines before offset counted of the chunk
 	counted int    // offset in the chunk up to which newlines are counted
 	shown   int    // number of the last line in the result
 	pending int    // lines of context still to come
+	decoded []byte // a chunk that is no UTF-8
 	tail    []Line // last lines of the chunk before, for context
 }
 
 // chunk searches b and reports whether nothing more is wanted. The last chunk ends the
-// file; others end in a newline.
+// file; others end in a newline. A NUL ends the search before its line: what follows is
+// taken for no text.
 func (c *collector) chunk(b []byte, last bool) (done bool) {
-	if c.eightBit {
-		b = []byte(textfile.Show(b))
+	nul := bytes.IndexByte(b, 0)
+	if nul >= 0 {
+		b = b[:bytes.LastIndexByte(b[:nul], '\n')+1]
+	}
+	if c.g.compiled.wide && !utf8.Valid(b) {
+		b = c.decode(b)
 	}
 	c.counted = 0
 	for pos := 0; ; {
@@ -36,10 +41,6 @@ func (c *collector) chunk(b []byte, last bool) (done bool) {
 		if start < 0 {
 			c.after(b, pos, len(b))
 			break
-		}
-		if bytes.IndexByte(b[start:end], 0) >= 0 {
-			c.out.binary = c.out.count == 0
-			return true
 		}
 		c.out.count++
 		if c.g.query.Mode == Files {
@@ -57,7 +58,24 @@ func (c *collector) chunk(b []byte, last bool) (done bool) {
 	if !last {
 		c.carry(b)
 	}
-	return c.out.capped
+	c.out.binary = nul >= 0 && !c.out.capped
+	return c.out.capped || c.out.binary
+}
+
+// decodeAtOnce bounds, but for longer lines, what [textfile.Show] copies.
+const decodeAtOnce = 64 << 10
+
+// decode returns b as it is shown, which is what patterns with letters beyond ASCII are
+// matched with. It is valid until the next call.
+func (c *collector) decode(b []byte) []byte {
+	c.decoded = c.decoded[:0]
+	for len(b) > 0 {
+		_, end := lineAt(b, 0, min(decodeAtOnce, len(b))-1)
+		end = min(end+1, len(b))
+		c.decoded = append(c.decoded, textfile.Show(b[:end])...)
+		b = b[end:]
+	}
+	return c.decoded
 }
 
 // at returns the number of the line that begins at offset.
@@ -94,8 +112,8 @@ func (c *collector) match(b []byte, start, end int) {
 
 // parts adds each match in b[start:end] by itself, by lines if it spans several.
 func (c *collector) parts(b []byte, start, end int) {
-	for _, m := range c.m.locate(b[start:end], -1) {
-		for pos, stop := start+m[0], start+m[1]; pos < stop; {
+	c.m.each(b[start:end], func(from, to int) bool {
+		for pos, stop := start+from, start+to; pos < stop && !c.out.capped; {
 			_, e := lineAt(b, pos, pos)
 			e = min(e, stop)
 			if line := b[pos:e]; len(line) > 0 {
@@ -103,7 +121,8 @@ func (c *collector) parts(b []byte, start, end int) {
 			}
 			pos = e + 1
 		}
-	}
+		return !c.out.capped
+	})
 }
 
 // after adds the context that the last match still has a claim on, from pos to limit.
@@ -162,11 +181,7 @@ func (c *collector) text(line []byte) string {
 	if !long(line) {
 		return show(line, 0)
 	}
-	hit := 0
-	if m := c.m.locate(line, 1); len(m) > 0 {
-		hit = m[0][0]
-	}
-	return show(line, hit)
+	return show(line, c.m.first(line))
 }
 
 // Lines of more than maxLine runes are cut to window of them, of which lead stand before

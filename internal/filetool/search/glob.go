@@ -19,6 +19,9 @@ type Glob struct {
 
 // NewGlob checks q. The error is a [*QueryError].
 func NewGlob(q GlobQuery) (*Glob, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
 	p, err := newPattern(q.Pattern)
 	if err != nil {
 		return nil, err
@@ -37,9 +40,14 @@ func (g *Glob) Run(ctx context.Context, s Start) (*Result, error) {
 	return r, err
 }
 
-func (g *Glob) descend(rel string) bool       { return g.pattern.descend(rel) }
-func (g *Glob) wants(rel string, k Kind) bool { return g.pattern.match(rel, k) }
-func (g *Glob) takes(k Kind) bool             { return k == File || k == Dir }
+func (g *Glob) descend(rel string) bool { return g.pattern.descend(rel) }
+func (g *Glob) takes(k Kind) bool       { return k == File || k == Dir }
+
+// wants is also for a link that the pattern would go through: it may be why nothing is
+// found, so it is counted.
+func (g *Glob) wants(rel string, k Kind) bool {
+	return g.pattern.match(rel, k) || k == Link && g.pattern.through(rel)
+}
 
 func (g *Glob) visit(k *worker, f *folder, e dirent, rel string) (Hit, bool) {
 	h := Hit{Path: rel, Kind: e.kind}

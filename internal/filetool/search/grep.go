@@ -44,6 +44,9 @@ type Grep struct {
 
 // NewGrep checks q. The error is a [*QueryError].
 func NewGrep(q GrepQuery) (*Grep, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
 	f, err := newFilter(q.Globs, q.Types)
 	if err != nil {
 		return nil, err
@@ -140,7 +143,8 @@ func (g *Grep) search(k *worker, r io.Reader, h Hit) (Hit, bool) {
 	case out.err != nil && out.err != errStopped:
 		skipped.unreadable(h.Path)
 	}
-	k.report.partial = k.report.partial || out.capped || out.err == errStopped
+	cut := out.binary && out.count > 0
+	k.report.partial = k.report.partial || out.capped || cut || out.err == errStopped
 	h.Count, h.Lines = out.count, out.lines
 	return h, out.count > 0 && (g.query.Mode != Content || len(out.lines) > 0)
 }

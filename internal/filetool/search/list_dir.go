@@ -57,6 +57,9 @@ func (l *listing) sortOut(entries []dirent) {
 	}
 	order(entries)
 	for _, e := range entries {
+		if l.stopped() {
+			break
+		}
 		if e.name != ".git" {
 			l.entry(e)
 		}

@@ -13,16 +13,19 @@ type matcher interface {
 	// widened to whole lines without the last newline; start is -1 if there is none, or
 	// if the search was stopped. A buffer is searched from 0 on, with rising pos.
 	find(b []byte, pos int) (start, end int)
-	// locate returns all matches that are not empty within lines that find returned, at
-	// most n of them, n < 0 meaning all.
-	locate(lines []byte, n int) [][]int
+	// each calls yield with the bounds of the matches that are not empty within lines that
+	// find returned, until it returns false.
+	each(lines []byte, yield func(start, end int) bool)
+	// first returns where the first match begins within such lines, 0 if it is empty.
+	first(lines []byte) int
 }
 
 // A finder is the matcher of a compiled pattern.
 type finder struct {
 	*compiled
 	stopped func() bool
-	turns   int
+	spent   int   // work since the last look at the time
+	halted  bool  // the search was stopped
 	next    []int // of each needle, where it stands at or behind the last place looked at
 }
 
@@ -30,30 +33,71 @@ func (c *compiled) matcher(stopped func() bool) matcher {
 	return &finder{compiled: c, stopped: stopped, next: make([]int, len(c.needles))}
 }
 
-// turnsBetween is how many lines or blocks are matched between looks at the time.
-const turnsBetween = 16
+// workBetween is how much work is done between looks at the time, in bytes of text for a
+// small expression. It takes up to a tenth of a second.
+const workBetween = 1 << 20
 
-// over reports whether the search is to end. It is asked at each turn of a loop.
-func (f *finder) over() bool {
-	f.turns++
-	return f.turns%turnsBetween == 0 && f.stopped()
+// weight returns the work that a byte of text may take.
+func (c *compiled) weight() int { return 1 + c.size/8 }
+
+// over reports whether the search is to end, before n bytes are matched. It is asked at
+// each turn of a loop.
+func (f *finder) over(n int) bool {
+	f.spent += n
+	if f.spent >= workBetween/f.weight() {
+		f.spent = 0
+		f.halted = f.halted || f.stopped()
+	}
+	return f.halted
 }
 
-func (f *finder) locate(lines []byte, n int) [][]int {
+func (f *finder) each(lines []byte, yield func(start, end int) bool) {
 	text := f.content(lines)
-	var found [][]int
-	if n != 1 {
-		found = f.re.FindAllIndex(text, n)
-	} else if m := f.index(text); m != nil {
-		found = [][]int{m}
-	}
-	kept := found[:0]
-	for _, m := range found {
-		if m[1] > m[0] {
-			kept = append(kept, m)
+	for pos := 0; pos <= len(text) && !f.over(len(text)-pos); {
+		m := f.indexFrom(text, pos)
+		if m == nil || m[1] > m[0] && !yield(m[0], m[1]) {
+			return
+		}
+		pos = m[1]
+		if m[0] == m[1] {
+			_, size := utf8.DecodeRune(text[pos:])
+			pos += max(1, size)
 		}
 	}
-	return kept
+}
+
+func (f *finder) first(lines []byte) int {
+	if m := f.index(f.content(lines)); m != nil && m[1] > m[0] {
+		return m[0]
+	}
+	return 0
+}
+
+// indexFrom returns the first match that begins at or after pos, where the pattern sees
+// what stands before pos.
+func (f *finder) indexFrom(text []byte, pos int) []int {
+	if pos == 0 || f.behind == nil {
+		return shifted(f.index(text[pos:]), pos)
+	}
+	_, size := utf8.DecodeLastRune(text[:pos])
+	from := text[pos-size:]
+	var m []int
+	if f.short(from) {
+		m = f.behind.FindSubmatchIndex(from)
+	} else {
+		m = f.read(from, f.behind.FindReaderSubmatchIndex)
+	}
+	if m == nil {
+		return nil
+	}
+	return shifted(m[2:4], pos-size)
+}
+
+func shifted(m []int, by int) []int {
+	if m == nil {
+		return nil
+	}
+	return []int{m[0] + by, m[1] + by}
 }
 
 func (f *finder) find(b []byte, pos int) (start, end int) {
@@ -81,7 +125,7 @@ func (f *finder) candidate(b []byte, pos int) int {
 }
 
 func (f *finder) findAcross(b []byte, pos int) (start, end int) {
-	if len(f.needles) > 0 && f.candidate(b, pos) == len(b) || f.stopped() {
+	if len(f.needles) > 0 && f.candidate(b, pos) == len(b) || f.over(len(b)-pos) {
 		return -1, -1
 	}
 	m := f.nextAcross(b, pos)
@@ -94,30 +138,24 @@ func (f *finder) findAcross(b []byte, pos int) (start, end int) {
 }
 
 // nextAcross returns the first match that begins at or after pos. What asks for the
-// beginning of the text must see it, all else may start at the line.
+// beginning of the text must see that it is not there; all else may start at the line.
 func (f *finder) nextAcross(b []byte, pos int) []int {
-	if !f.seesStart || pos == 0 {
-		m := f.index(b[pos:])
-		if m == nil {
-			return nil
-		}
-		return []int{pos + m[0], pos + m[1]}
+	if f.seesStart {
+		return f.indexFrom(b, pos)
 	}
-	for _, m := range f.re.FindAllIndex(b, -1) {
-		if m[0] >= pos {
-			return m
-		}
-	}
-	return nil
+	return shifted(f.index(b[pos:]), pos)
 }
 
 func (f *finder) findByNeedle(b []byte, pos int) (start, end int) {
-	for pos < len(b) && !f.over() {
+	for pos < len(b) {
 		i := f.candidate(b, pos)
 		if i == len(b) {
 			break
 		}
 		start, end := lineAt(b, pos, i)
+		if f.over(end - start) {
+			break
+		}
 		if f.pure || f.matches(f.content(b[start:end])) {
 			return start, end
 		}
@@ -131,9 +169,12 @@ func (f *finder) findByNeedle(b []byte, pos int) (start, end int) {
 const blockSize = 4 << 10
 
 func (f *finder) findByBlock(b []byte, pos int) (start, end int) {
-	for pos < len(b) && !f.over() {
+	for pos < len(b) {
 		_, stop := lineAt(b, pos, min(pos+blockSize, len(b))-1)
 		block := b[pos:stop]
+		if f.over(len(block)) {
+			break
+		}
 		if !f.seesCR && bytes.IndexByte(block, '\r') >= 0 {
 			if start, end = f.findByLine(block); start >= 0 {
 				return pos + start, pos + end
@@ -157,44 +198,49 @@ func (f *finder) findByLine(b []byte) (start, end int) {
 	return -1, -1
 }
 
-// longText is the length from which a text is given to the regular expression rune by
-// rune, since nothing else can be stopped, unless it begins with a literal: that is
-// looked for first, which is fast.
-const longText = 1 << 20
+// short reports whether a text can be given to the regular expression at once. Nothing can
+// stop that; others are read rune by rune.
+func (f *finder) short(text []byte) bool { return len(text) <= workBetween/f.weight() }
 
 func (f *finder) matches(text []byte) bool {
-	if len(text) < longText || f.prefixed {
+	if f.short(text) {
 		return f.re.Match(text)
 	}
-	r := &runeReader{text: text, stopped: f.stopped}
-	return f.re.MatchReader(r) && !r.cut
+	return f.index(text) != nil
 }
 
 func (f *finder) index(text []byte) []int {
-	if len(text) < longText || f.prefixed {
+	if f.short(text) {
 		return f.re.FindIndex(text)
 	}
-	r := &runeReader{text: text, stopped: f.stopped}
-	if m := f.re.FindReaderIndex(r); !r.cut {
-		return m
+	from := 0
+	if f.prefix != "" { // which is looked for fast
+		if from = bytes.Index(text, []byte(f.prefix)); from < 0 {
+			return nil
+		}
 	}
-	return nil
+	return shifted(f.read(text[from:], f.re.FindReaderIndex), from)
+}
+
+// read gives a text to a method of the regular expression. There is no match if the search
+// is stopped.
+func (f *finder) read(text []byte, find func(io.RuneReader) []int) []int {
+	r := &runeReader{text: text, f: f}
+	m := find(r)
+	if f.halted {
+		return nil
+	}
+	return m
 }
 
 // A runeReader reads a text until the search is stopped.
 type runeReader struct {
-	text    []byte
-	stopped func() bool
-	read    int
-	cut     bool
+	text []byte
+	f    *finder
 }
 
 func (r *runeReader) ReadRune() (rune, int, error) {
-	r.read++
-	if r.read%(blockSize*turnsBetween) == 0 && r.stopped() {
-		r.cut = true
-	}
-	if r.cut || len(r.text) == 0 {
+	if len(r.text) == 0 || r.f.over(1) {
 		return 0, 0, io.EOF
 	}
 	c, size := utf8.DecodeRune(r.text)

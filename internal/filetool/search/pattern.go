@@ -24,6 +24,9 @@ type pattern struct {
 // newPattern checks a pattern. One with unbalanced brackets is no error yet: it may be a
 // name.
 func newPattern(text string) (*pattern, error) {
+	if len(text) > maxPattern {
+		return nil, queryError("select by a shorter pattern, or by another path", "pattern has %d bytes; at most %d can be used", len(text), maxPattern)
+	}
 	clean := cleanPattern(text)
 	p := &pattern{}
 	clean, p.dirs = strings.CutSuffix(clean, "/")
@@ -40,9 +43,8 @@ func newPattern(text string) (*pattern, error) {
 	if !strings.Contains(clean, "/") && !strings.HasPrefix(text, "./") && clean != "**" {
 		glob = "**/" + clean
 	}
-	p.addForm(glob)
-	if strings.Contains(glob, "[") {
-		p.addForm(bracketsLiteral(glob))
+	if !p.addGlob(glob) || strings.Contains(glob, "[") && !p.addGlob(bracketsLiteral(glob)) {
+		return nil, queryError(`use fewer braces, or * in place of some`, "the braces of the pattern stand for more than %d forms, or for very long ones", maxForms)
 	}
 	if !doublestar.ValidatePattern(glob) {
 		p.broken = queryError(`put \ before a bracket that stands for itself`, "pattern %q has unbalanced brackets or braces", text)
@@ -103,6 +105,13 @@ func (p *pattern) descend(rel string) bool {
 	return false
 }
 
+// through reports whether the pattern names rel, as it is, as a directory on its way.
+func (p *pattern) through(rel string) bool {
+	composed := compose(rel) + "/"
+	return strings.HasPrefix(p.literal, rel+"/") ||
+		slices.ContainsFunc(p.forms, func(f form) bool { return strings.HasPrefix(f.glob, composed) })
+}
+
 // compose returns s in the Unicode form that patterns are compared in: some systems store
 // names with accents as letters of their own.
 func compose(s string) string {
@@ -121,18 +130,32 @@ func isASCII(s string) bool {
 	return true
 }
 
-// A form is one valid glob.
+// A form is one valid glob without braces.
 type form struct {
 	glob  string
-	parts []string // of glob by slashes; nil where braces hold slashes
+	parts []string // of glob by slashes; nil where a class holds one
 	any   bool     // glob is **/ and one component: only the name counts
 }
 
-func (p *pattern) addForm(glob string) {
+// addGlob adds the forms of a glob, none if it is not valid. It is false if there are too
+// many.
+func (p *pattern) addGlob(glob string) bool {
 	glob = compose(glob)
 	if !doublestar.ValidatePattern(glob) {
-		return
+		return true
 	}
+	forms, ok := expand(glob)
+	if !ok {
+		return false
+	}
+	slices.Sort(forms)
+	for _, f := range slices.Compact(forms) {
+		p.addForm(f)
+	}
+	return true
+}
+
+func (p *pattern) addForm(glob string) {
 	f := form{glob: glob, parts: strings.Split(glob, "/")}
 	if !allValid(f.parts) {
 		f.parts = nil

@@ -40,6 +40,11 @@ func TestGlob(t *testing.T) {
 		{"decomposed finds composed", "cafe\u0301*.md", "caf\u00e9s.md"},
 		{"directories", "**/deep/", "src/deep"},
 		{"all directories of a level", "*/", ".github app app/(group) app/[id] app/i empty src src/deep"},
+		{"nested braces", "src/{b.{go,rs},{deep/c.go,c.{ts,x}}}", "src/b.go src/c.ts src/deep/c.go"},
+		{"an empty alternative", "src/c.ts{,x}", "src/c.ts src/c.tsx"},
+		{"a class in braces", "src/{[}b,],c}.{go,ts}", "src/b.go src/c.ts"},
+		{"braces of one form often", "a{.}go" + strings.Repeat("{}", 100), "a.go"},
+		{"as many forms as there may be", strings.Repeat("{a,b}", 8) + "{,c}{,d}", ""},
 		{"out by braces", "{..,src}/*.go", "src/b.go"},
 		{"nothing", "*.none", ""},
 	}
@@ -47,6 +52,33 @@ func TestGlob(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			equal(t, c.pattern, c.want, paths(glob(t, s, search.GlobQuery{Pattern: c.pattern})))
+		})
+	}
+}
+
+// TestGlobThroughLink holds that a link that a pattern goes through is counted, since it is
+// why nothing is found.
+func TestGlobThroughLink(t *testing.T) {
+	s := open(t, build(t, files{"dir/a.go": "", "link": "-> dir", "dir/in": "-> .", "l[i]nk": "-> dir"}))
+	cases := []struct {
+		name, pattern, want string
+		links               int
+	}{
+		{"at the top", "link/*.go", "", 1},
+		{"further on", "dir/in/*.go", "", 1},
+		{"a file in it", "link/a.go", "", 1},
+		{"a directory in it", "link/d/", "", 1},
+		{"in braces", "{dir,link}/*.go", "dir/a.go", 1},
+		{"with brackets", "l[i]nk/*", "", 1},
+		{"past it", "dir/*.go", "dir/a.go", 0},
+		{"at any depth", "**/*.go", "dir/a.go", 0},
+		{"a name that begins with it", "link2/*.go", "", 0},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := glob(t, s, search.GlobQuery{Pattern: c.pattern})
+			equal(t, "paths", c.want, paths(r))
+			equal(t, "links", c.links, r.Skipped.Links)
 		})
 	}
 }
@@ -61,6 +93,11 @@ func TestGlobErrors(t *testing.T) {
 		{"up inside", "**/../../x", `leaves the directory by ".."`},
 		{"open bracket", "src/[a", "unbalanced brackets"},
 		{"open brace", "*.{ts,tsx", "unbalanced brackets"},
+		{"long", strings.Repeat("a", 4097), "at most 4096"},
+		{"many braces", strings.Repeat("{a,a}", 40), "more than 1024 forms"},
+		{"empty braces", "a" + strings.Repeat("{,}", 1000), "more than 1024 forms"},
+		{"nested braces", strings.Repeat("{a,{b,{c,d}}}", 6), "more than 1024 forms"},
+		{"long forms", strings.Repeat("{a,b}", 10) + strings.Repeat("c", 3000), "very long"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

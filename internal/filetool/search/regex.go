@@ -13,20 +13,22 @@ import (
 // A compiled is a pattern ready for matching. It is shared by all workers.
 type compiled struct {
 	re        *regexp.Regexp
-	prefixed  bool     // every match begins with the same text, which re looks for first
-	needles   []needle // one of them stands in every match; nil if there are no such
-	pure      bool     // a line with a needle matches, without asking re
+	behind    *regexp.Regexp // any character and re as a group; nil unless needed to see what stands before a match
+	prefix    string         // every match begins with it, whatever stands before
+	needles   []needle       // one of them stands in every match; nil if there are no such
+	pure      bool           // a line with a needle matches, without asking re
+	size      int            // guess of the instructions of re
 	multiline bool
 	seesCR    bool // the pattern names \r
 	seesStart bool // the pattern has \A, and is multiline
-	wide      bool // the pattern has letters beyond ASCII
+	wide      bool // the pattern tells letters beyond ASCII apart
 }
 
 // compile checks the pattern of q. Unless the query is multiline, the result can match no
 // newline, so that matching a whole buffer is matching each of its lines.
 func compile(q GrepQuery) (*compiled, error) {
-	if q.Pattern == "" {
-		return nil, queryError("", "pattern is empty")
+	if err := checkLength(q.Pattern); err != nil {
+		return nil, err
 	}
 	pattern := q.Pattern
 	if q.Literal {
@@ -43,11 +45,16 @@ func compile(q GrepQuery) (*compiled, error) {
 	if err != nil {
 		return nil, explain(q.Pattern, err)
 	}
+	size := programSize(tree)
+	if size > maxProgram {
+		return nil, queryError("use fewer or smaller repetitions", "pattern is too large: with its repetitions it would take more than %d instructions", maxProgram)
+	}
 	c := &compiled{
+		size:      size,
 		multiline: q.Multiline,
 		seesCR:    q.Multiline || has(tree, func(re *syntax.Regexp) bool { return re.Op == syntax.OpLiteral && slices.Contains(re.Rune, '\r') }),
 		seesStart: q.Multiline && has(tree, func(re *syntax.Regexp) bool { return re.Op == syntax.OpBeginText }),
-		wide:      !isASCII(q.Pattern),
+		wide:      has(tree, isWide),
 	}
 	if err := rewrite(tree, q.Multiline); err != nil {
 		return nil, err
@@ -55,8 +62,13 @@ func compile(q GrepQuery) (*compiled, error) {
 	if c.re, err = regexp.Compile(tree.String()); err != nil {
 		return nil, explain(q.Pattern, err)
 	}
+	if c.seesStart || q.OnlyMatching && has(tree, looksBehind) {
+		c.behind = regexp.MustCompile("(?s:.)(" + tree.String() + ")")
+	}
 	prefix, _ := c.re.LiteralPrefix()
-	c.prefixed = prefix != ""
+	if !c.seesStart {
+		c.prefix = prefix
+	}
 	c.needles, c.pure = required(tree.Simplify())
 	if !c.pure && len(c.needles) == 1 && c.needles[0].leftTo(prefix) {
 		c.needles = nil
@@ -92,6 +104,29 @@ func rewrite(re *syntax.Regexp, multiline bool) error {
 // has reports whether a part of the pattern is what is looked for.
 func has(re *syntax.Regexp, is func(*syntax.Regexp) bool) bool {
 	return is(re) || slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return has(sub, is) })
+}
+
+// isWide reports whether re tells letters beyond ASCII apart. What takes them all takes a
+// byte that is no UTF-8, too.
+func isWide(re *syntax.Regexp) bool {
+	n := len(re.Rune)
+	switch {
+	case re.Op == syntax.OpLiteral:
+		return slices.ContainsFunc(re.Rune, func(r rune) bool { return r >= utf8.RuneSelf })
+	case re.Op != syntax.OpCharClass || n == 0:
+		return false
+	}
+	lo, hi := re.Rune[n-2], re.Rune[n-1]
+	return hi >= utf8.RuneSelf && (lo > utf8.RuneSelf || hi < utf8.MaxRune)
+}
+
+// looksBehind reports whether re depends on what stands before it.
+func looksBehind(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	return false
 }
 
 // lineEnd is \r?(?m:$), preferring not to take the \r.

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"io"
 	"path/filepath"
 	"strings"
@@ -8,8 +9,8 @@ import (
 	"github.com/toolhost/toolhost/internal/filetool/search/gitignore"
 )
 
-// maxRules is how much of an ignore file is read.
-const maxRules = 4 << 20
+// maxRules is how much of an ignore file is read. Rules behind that do not count.
+const maxRules = 16 << 20
 
 // maxClimb is how many directories above the start are looked at.
 const maxClimb = 64
@@ -66,9 +67,12 @@ func parse(f *folder, name string) *gitignore.List {
 		return nil
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxRules))
+	data, err := io.ReadAll(io.LimitReader(file, maxRules+1))
 	if err != nil {
 		return nil
+	}
+	if len(data) > maxRules { // half a rule would hide what none says
+		data = data[:bytes.LastIndexByte(data, '\n')+1]
 	}
 	return gitignore.Parse(data)
 }

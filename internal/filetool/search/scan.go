@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"sync"
-	"unicode/utf8"
+	"time"
 
 	"github.com/toolhost/toolhost/pkg/textfile"
 )
 
 const (
 	firstBuffer  = 128 << 10
-	maxBuffer    = 32 << 20  // longer files are searched piece by piece, in whole lines
+	maxBuffer    = 4 << 20   // longer files are searched piece by piece, in whole lines
 	maxLineBytes = 256 << 20 // the buffer grows so far for one line; longer ones are not searched
 	maxMultiline = 8 << 20   // longer files are skipped where matches may span lines
 	readAtOnce   = 1 << 20   // between looks at whether the search goes on
@@ -22,9 +21,15 @@ const (
 type scanner struct {
 	stopped func() bool
 	buf     []byte
-	large   *sync.Mutex // lets one of the scanners that share it have a buffer above maxBuffer
-	holds   bool        // large
+	holds   bool // wideBuffer
 }
+
+// wideBuffer is held by the one scanner that has a buffer above maxBuffer: the memory is
+// that of the whole process, and so is this.
+var wideBuffer = make(chan struct{}, 1)
+
+// waitForBuffer is the time between looks at whether a search that waits for it goes on.
+const waitForBuffer = 50 * time.Millisecond
 
 // A scanned is what became of a file.
 type scanned struct {
@@ -63,7 +68,6 @@ func (s *scanner) scan(r io.Reader, size int64, c *collector) *scanned {
 	case textfile.UTF8BOM:
 		skip = len(e.BOM())
 	}
-	c.eightBit = c.g.compiled.wide && !utf8.Valid(head[:len(head)-min(len(head), utf8.UTFMax)])
 	n = copy(s.buf, s.buf[skip:n])
 	s.rest(r, n, eof, size-int64(skip), c)
 	return out
@@ -99,7 +103,10 @@ func (s *scanner) rest(r io.Reader, n int, eof bool, size int64, c *collector) {
 			return
 		case end == 0: // one line longer than the buffer
 			limit *= 2
-			s.widen()
+			if !s.widen() {
+				c.out.err = errStopped
+				return
+			}
 			continue
 		}
 		if c.chunk(s.buf[:end], eof) {
@@ -115,20 +122,27 @@ func (s *scanner) rest(r io.Reader, n int, eof bool, size int64, c *collector) {
 	}
 }
 
-// widen makes sure that buffers above maxBuffer, which take much memory, are had one at a
-// time.
-func (s *scanner) widen() {
-	if !s.holds {
-		s.large.Lock()
-		s.holds = true
+// widen waits until the scanner may have a buffer above maxBuffer. It is false if the
+// search was stopped before.
+func (s *scanner) widen() bool {
+	for !s.holds {
+		select {
+		case wideBuffer <- struct{}{}:
+			s.holds = true
+		case <-time.After(waitForBuffer):
+			if s.stopped() {
+				return false
+			}
+		}
 	}
+	return true
 }
 
 // shrink gives up such a buffer.
 func (s *scanner) shrink() {
 	if s.holds {
 		s.buf, s.holds = nil, false
-		s.large.Unlock()
+		<-wideBuffer
 	}
 }
 

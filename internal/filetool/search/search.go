@@ -36,7 +36,7 @@ type Start struct {
 // Options are common to all searches. The zero value means no limit, the default timeout,
 // and no ignored files.
 type Options struct {
-	Offset int  // results to leave out at the beginning
+	Offset int  // results to leave out at the beginning; Glob and Grep take up to 1,000,000
 	Limit  int  // results to return, 0 for all
 	Newest bool // newest first, then by path, instead of by path
 
@@ -52,6 +52,17 @@ type Options struct {
 
 	// Progress, if not nil, is called about every second with the number of files seen.
 	Progress func(files int)
+}
+
+// maxOffset bounds what is kept of results before the page: which they are is known only
+// when all before them are.
+const maxOffset = 1_000_000
+
+func (o Options) check() error {
+	if o.Offset > maxOffset {
+		return queryError("narrow the search by path, pattern or glob", "offset is %d; at most %d can be used", o.Offset, maxOffset)
+	}
+	return nil
 }
 
 // DefaultTimeout is how long a search runs when Options.Timeout is 0.
@@ -98,7 +109,7 @@ type Line struct {
 // Skipped counts what a search did not look into, of what it would have wanted.
 type Skipped struct {
 	Ignored    int // entries pruned by ignore files; a directory counts once
-	Binary     int
+	Binary     int // of which a file may have hits: those before the line of its first NUL
 	TooLarge   int
 	Unreadable int
 	Special    int // pipes, sockets, devices

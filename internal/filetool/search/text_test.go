@@ -3,6 +3,7 @@ package search_test
 import (
 	"bufio"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,6 +34,13 @@ func TestPatternErrors(t *testing.T) {
 		{"newline", search.GrepQuery{Pattern: "a\nb"}, []string{"newline", "multiline=true"}},
 		{"escaped newline", search.GrepQuery{Pattern: `a\nb`}, []string{"newline", "multiline=true"}},
 		{"too large", search.GrepQuery{Pattern: `a{2000}`}, []string{"1000"}},
+		{"long", search.GrepQuery{Pattern: strings.Repeat("a", 16<<10+1)}, []string{"at most 16384"}},
+		{"long literal", search.GrepQuery{Pattern: strings.Repeat("a", 16<<10+1), Literal: true}, []string{"at most 16384"}},
+		{"many repetitions", search.GrepQuery{Pattern: strings.Repeat(".{0,1000}", 1000) + "z"}, []string{"50000 instructions"}},
+		{"many classes", search.GrepQuery{Pattern: strings.Repeat(`\pL`, 5000)}, []string{"50000 instructions"}},
+		{"a far offset", search.GrepQuery{Pattern: "a", Options: search.Options{Offset: 1_000_001}}, []string{"offset", "narrow"}},
+		{"a far offset that overflows", search.GrepQuery{Pattern: "a", Options: search.Options{Offset: math.MaxInt, Limit: 1}}, []string{"offset", "narrow"}},
+		{"a long type", search.GrepQuery{Pattern: "a", Types: []string{strings.Repeat("a", 300_000)}}, []string{"file type", "glob"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -77,6 +85,18 @@ func TestTexts(t *testing.T) {
 		{"UTF-16BE", wide16("hit\n", false), search.GrepQuery{Pattern: "hit"}, "1:hit"},
 		{"Latin-1", "caf\xe9 hit\n", search.GrepQuery{Pattern: "hit"}, "1:café hit"},
 		{"Latin-1 by its letter", "caf\xe9 hit\nd\xe9j\xe0 vu, long enough\n", search.GrepQuery{Pattern: "déjà"}, "2:déjà vu, long enough"},
+		{"Latin-1 at the end", "caf\xe9\n", search.GrepQuery{Pattern: "café"}, "1:café"},
+		{"Latin-1 without a newline", "caf\xe9", search.GrepQuery{Pattern: "café"}, "1:café"},
+		{"Latin-1 by its number", "caf\xe9\n", search.GrepQuery{Pattern: `caf\x{e9}`}, "1:café"},
+		{"Latin-1 by its class", "caf\xe9\ncaf!\n", search.GrepQuery{Pattern: `caf\pL`}, "1:café"},
+		{"Latin-1 by its case", "caf\xe9\n", search.GrepQuery{Pattern: `CAFÉ`, IgnoreCase: true}, "1:café"},
+		{"Latin-1 by what it is not", "caf\xe9\ncaf\xe8\n", search.GrepQuery{Pattern: `caf[^é]`}, "2:cafè"},
+		{"Latin-1 by anything", "caf\xe9\n", search.GrepQuery{Pattern: `^caf[^a]$`}, "1:café"},
+		{"Latin-1 as a literal", "caf\xe9\n", search.GrepQuery{Pattern: "é", Literal: true}, "1:café"},
+		{"Latin-1 among UTF-8", "café 1\ncaf\xe9 2\n", search.GrepQuery{Pattern: "café"}, "1:café 1|2:café 2"},
+		{"Latin-1 across lines", "caf\xe9\nb\n", search.GrepQuery{Pattern: `é\nb`, Multiline: true}, "1:café|2:b"},
+		{"Latin-1 far behind", strings.Repeat("text\n", 1<<20) + "caf\xe9\n", search.GrepQuery{Pattern: "café"}, "1048577:café"},
+		{"windows-1252", "\x80 5\n", search.GrepQuery{Pattern: "€"}, "1:€ 5"},
 		{"text ends as text", "a\nhit\n", search.GrepQuery{Pattern: `t\z`}, "2:hit"},
 		{"text begins as line", "a\nhit\n", search.GrepQuery{Pattern: `\Ah`}, "2:hit"},
 		{"space is not newline", "a \nb\n", search.GrepQuery{Pattern: `a\s+b`}, ""},
@@ -93,6 +113,9 @@ func TestTexts(t *testing.T) {
 		{"multiline with a newline", "a\nb\na\nb\n", search.GrepQuery{Pattern: `a\nb`, Multiline: true}, "1:a|2:b|3:a|4:b"},
 		{"multiline anchors", "ab\r\ncd\r\n", search.GrepQuery{Pattern: `b$\s+^c`, Multiline: true}, "1:ab|2:cd"},
 		{"multiline from the start", "a\na\nb\n", search.GrepQuery{Pattern: `\Aa|b`, Multiline: true}, "1:a|3:b"},
+		{"only matching sees what is before", "ab a\nba\n", search.GrepQuery{Pattern: `\ba|\Bb|^b`, OnlyMatching: true}, "1:a|1:b|1:a|2:b"},
+		{"only matching, some empty", "xaxxaé\n", search.GrepQuery{Pattern: `a*`, OnlyMatching: true}, "1:a|1:a"},
+		{"only matching at the start", "aaa\n", search.GrepQuery{Pattern: `\Aa`, OnlyMatching: true}, "1:a"},
 		{"multiline, only matching", "xa\nby\n", search.GrepQuery{Pattern: `a\nb`, Multiline: true, OnlyMatching: true}, "1:a|2:b"},
 		{"long line", long + "hit" + long, search.GrepQuery{Pattern: "hit"}, "1:[+1800 bytes] " + strings.Repeat("é", 100) + "hit" + strings.Repeat("é", 297) + " [+1406 bytes]"},
 		{"long line, hit at the front", "hit" + long, search.GrepQuery{Pattern: "hit"}, "1:hit" + strings.Repeat("é", 397) + " [+1206 bytes]"},
@@ -125,6 +148,35 @@ func TestSkippedFiles(t *testing.T) {
 	equal(t, "paths", "c.txt", paths(r))
 	equal(t, "skipped", search.Skipped{Binary: 2, TooLarge: 1}, r.Skipped)
 	equal(t, "files", 4, r.Files)
+}
+
+// TestBinaryFurtherOn holds that a NUL behind the head ends a file before its line, and
+// that the result says so.
+func TestBinaryFurtherOn(t *testing.T) {
+	long := strings.Repeat("needle one\n", 10_000)
+	cases := []struct {
+		name, text string
+		count      int
+		binary     int
+		complete   bool
+	}{
+		{"text", long, 10_000, 0, true},
+		{"a NUL in a match", long + "a\x00b needle two\n", 10_000, 1, false},
+		{"a NUL in no match", long + "a\x00b\nneedle two\n", 10_000, 1, false},
+		{"a NUL far behind", strings.Repeat(long, 50) + "a\x00b\n" + strings.Repeat(long, 50), 500_000, 1, false},
+		{"no match before a NUL", strings.Repeat("text\n", 20_000) + "a\x00b\nneedle two\n", 0, 1, true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := grep(t, open(t, build(t, files{"f": c.text})), search.GrepQuery{Pattern: "needle", Mode: search.Count})
+			equal(t, "count", c.count, r.TotalMatches)
+			equal(t, "binary", c.binary, r.Skipped.Binary)
+			equal(t, "complete", c.complete, r.Complete)
+		})
+	}
+	r := grep(t, open(t, build(t, files{"f": cases[1].text})), search.GrepQuery{Pattern: "needle"})
+	equal(t, "a file that matches", 0, r.Skipped.Binary)
+	equal(t, "a file that matches", true, r.Complete)
 }
 
 func TestContextAgainstRipgrep(t *testing.T) {
@@ -225,6 +277,32 @@ func TestLongLine(t *testing.T) {
 			equal(t, "lines", strings.TrimSuffix(c.want, "|"), strings.Join(got, "|"))
 		})
 	}
+}
+
+// TestManyMatchesInLine holds that no more matches of a line are made than are shown.
+func TestManyMatchesInLine(t *testing.T) {
+	s := open(t, build(t, files{"f": strings.Repeat("ab", 15<<20)}))
+	var before, after runtime.MemStats
+	for _, pattern := range []string{".", `\w|\b`, `a|b`} {
+		runtime.ReadMemStats(&before)
+		r := grep(t, s, search.GrepQuery{Pattern: pattern, Mode: search.Content, OnlyMatching: true, Options: search.Options{Limit: 100}})
+		runtime.ReadMemStats(&after)
+		equal(t, "lines", 100, len(r.Hits[0].Lines))
+		equal(t, "truncated", true, r.Truncated)
+		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 150 {
+			t.Errorf("%s: allocated %d MB", pattern, mb)
+		}
+	}
+}
+
+// TestStartOfText holds that a pattern that asks for the start of a text is not tried from
+// there for each match.
+func TestStartOfText(t *testing.T) {
+	s := open(t, build(t, files{"f": strings.Repeat("a\n", 100_000)}))
+	r := grep(t, s, search.GrepQuery{Pattern: `\Aq|a`, Mode: search.Count, Multiline: true})
+	equal(t, "matches", 100_000, r.TotalMatches)
+	r = grep(t, s, search.GrepQuery{Pattern: `\Aa`, Mode: search.Count, Multiline: true})
+	equal(t, "matches", 1, r.TotalMatches)
 }
 
 // TestTooLongLine holds that nothing is shown of a file with a line that is not searched.

@@ -26,8 +26,14 @@ func (t fileType) match(name string) bool {
 	return false
 }
 
+// maxTypeName is the length up to which similar names are looked for.
+const maxTypeName = 64
+
 // typeNamed returns the type of that name or alias.
 func typeNamed(name string) (fileType, error) {
+	if len(name) > maxTypeName {
+		return nil, queryError(`glob selects by name, such as glob="*.go"`, "unknown file type: %d bytes are no name of one", len(name))
+	}
 	key := strings.ToLower(strings.TrimPrefix(name, "."))
 	if long, ok := typeAliases[key]; ok {
 		key = long

@@ -50,8 +50,7 @@ type walk struct {
 	top    *place
 	held   atomic.Int32
 	budget int32
-	large  sync.Mutex // of the scanners
-	need   int        // of page
+	need   int // of page
 }
 
 // run walks the tree. The error is that of the context, or of opening the start again.
@@ -165,7 +164,7 @@ type worker struct {
 
 func newWorker(w *walk) *worker {
 	k := &worker{w: w, buf: make([]byte, 32<<10)}
-	k.scan.stopped, k.scan.large = k.stopped, &w.large
+	k.scan.stopped = k.stopped
 	return k
 }
 

@@ -58,6 +58,22 @@ func TestIgnoreFiles(t *testing.T) {
 	}
 }
 
+// TestLargeIgnoreFile holds that a large ignore file counts whole, and one that is too
+// large by whole lines.
+func TestLargeIgnoreFile(t *testing.T) {
+	comment := "#" + strings.Repeat("x", 1<<20-2) + "\n"
+	cases := []struct{ name, rules, want string }{
+		{"large", strings.Repeat(comment, 5) + "*.log\n", "a.txt"},
+		{"too large", "*.txt\n" + strings.Repeat(comment, 15) + strings.Repeat("x", 1<<20-8) + "\n*.log\n", "a.log"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			dir := build(t, files{".gitignore": c.rules, "a.txt": "", "a.log": ""})
+			equal(t, "paths", c.want, paths(glob(t, open(t, dir), search.GlobQuery{Pattern: "a.*"})))
+		})
+	}
+}
+
 // TestNoRepository holds that ignore files count without a repository, but none above Top.
 func TestNoRepository(t *testing.T) {
 	dir := build(t, files{".gitignore": "*.a\n", "top/.gitignore": "*.b\n", "top/in/x.a": "", "top/in/x.b": "", "top/in/x.c": ""})
@@ -217,11 +233,15 @@ func TestTimeInFile(t *testing.T) {
 	cases := []struct {
 		name, text string
 		query      search.GrepQuery
-		found      int
+		found      int // -1 for what there is time for
 	}{
 		{"lines", "A12\n" + strings.Repeat(row+"\n", 1<<20), search.GrepQuery{Pattern: `[A-Z](\w|\d)+\d`}, 1},
 		{"lines with a literal", "A12\n" + strings.Repeat(row+strings.Repeat("a", 200)+"\n", 1<<18), search.GrepQuery{Pattern: `(\w|\d)+12|(\w|a)+b`}, 1},
 		{"one line", strings.Repeat(row, 1<<20), search.GrepQuery{Pattern: `[A-Z](\w|\d)+\d`}, 0},
+		{"a large program", strings.Repeat(row+"\n", 1<<17), search.GrepQuery{Pattern: `(\w|a|[a-z ]){0,1000}(\w| ){0,1000}[A-Z]`}, 0},
+		{"each match looks at all", strings.Repeat("a\n", 3<<20), search.GrepQuery{Pattern: `a[^z]*z|a`, Multiline: true}, -1},
+		{"each match of a line looks at all", strings.Repeat("a", 6<<20), search.GrepQuery{Pattern: `a[^z]*z|a`, Mode: search.Content, OnlyMatching: true}, -1},
+		{"each match of a shorter line", strings.Repeat("a", 1<<19), search.GrepQuery{Pattern: `a[^z]*z|a`, Mode: search.Content, OnlyMatching: true}, 1},
 		{"many lines in one match", strings.Repeat(row, 1<<17), search.GrepQuery{Pattern: `[A-Z](\w|\d)+\d`, Multiline: true}, 0},
 	}
 	for _, c := range cases {
@@ -231,14 +251,17 @@ func TestTimeInFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			c.query.Mode, c.query.Timeout = search.Count, timeout
+			c.query.Timeout = timeout
+			if c.query.Mode == search.Files {
+				c.query.Mode = search.Count
+			}
 			g, err := search.NewGrep(c.query)
 			if err != nil {
 				t.Fatal(err)
 			}
 			began := time.Now()
 			r, err := g.RunFile(background, f, "f")
-			if err != nil || !r.TimedOut || r.Complete || r.TotalMatches != c.found {
+			if err != nil || !r.TimedOut || r.Complete || c.found >= 0 && r.TotalMatches != c.found {
 				t.Errorf("error %v, result %+v", err, r)
 			}
 			if d := time.Since(began); d > timeout+time.Second {

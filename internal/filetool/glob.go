@@ -13,8 +13,9 @@ import (
 )
 
 var globDefinition = toolkit.Definition{
-	Name:  "Glob",
-	Title: "Find files by name",
+	Effect: approval.ReadFiles,
+	Name:   "Glob",
+	Title:  "Find files by name",
 	Description: "Finds files by a glob such as src/**/*.{ts,tsx}. Without / it matches at any depth; " +
 		"ending in / it finds directories. Hidden files are found, ignored ones counted. " +
 		"Results are capped; the last line says how to continue.",

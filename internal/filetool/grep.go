@@ -20,8 +20,9 @@ var grepPathParam = func() toolkit.Param {
 }()
 
 var grepDefinition = toolkit.Definition{
-	Name:  "Grep",
-	Title: "Search file contents",
+	Effect: approval.ReadFiles,
+	Name:   "Grep",
+	Title:  "Search file contents",
 	Description: "Searches file contents with a regular expression (RE2: no lookaround, no backreferences), " +
 		"line by line. Binary and ignored files are skipped and counted. " +
 		"Results are capped; the last line says how to continue.",

@@ -15,8 +15,9 @@ import (
 )
 
 var listDefinition = toolkit.Definition{
-	Name:  "List",
-	Title: "List a directory",
+	Effect: approval.ReadFiles,
+	Name:   "List",
+	Title:  "List a directory",
 	Description: "Lists a directory as a tree. Hidden files are shown, ignored ones counted. " +
 		"Results are capped; the last line says how to continue.",
 	Params: []toolkit.Param{

@@ -30,8 +30,9 @@ const (
 )
 
 var readDefinition = toolkit.Definition{
-	Name:  "Read",
-	Title: "Read a file",
+	Effect: approval.ReadFiles,
+	Name:   "Read",
+	Title:  "Read a file",
 	Description: "Reads a file below the roots: text as numbered lines (number, tab, line), images, audio, " +
 		"notebooks. Results are capped; the last line says how to continue. A directory is listed.",
 	Params: []toolkit.Param{

@@ -22,6 +22,7 @@ func addResources(s *toolkit.Server, r roots) error {
 		Name: "Read", Title: "Files",
 		Description: "Files below the roots, by their absolute path.",
 		URITemplate: "file:///{+path}",
+		Effect:      approval.ReadFiles,
 		Plan:        r.planResource, Run: runResource,
 	})
 	return nil

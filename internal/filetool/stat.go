@@ -17,8 +17,9 @@ import (
 )
 
 var statDefinition = toolkit.Definition{
-	Name:  "Stat",
-	Title: "Describe a path",
+	Effect: approval.ReadFiles,
+	Name:   "Stat",
+	Title:  "Describe a path",
 	Description: "Tells type, size, time, mode, link target, media type, encoding, line ends, lines and hash " +
 		"of a path below the roots. Lines and hash only up to 10 MB. Without path: the allowed roots.",
 	Params: []toolkit.Param{{

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 )
@@ -30,10 +31,13 @@ type page struct {
 	partial                bool // something was left out uncounted
 }
 
+// most is more results than there are, and no sum of two overflows.
+const most = math.MaxInt / 4
+
 func newPage(o Options, early bool) *page {
 	p := &page{offset: o.Offset, limit: o.Limit, newest: o.Newest, early: early && !o.Newest}
 	if o.Limit > 0 {
-		p.need = o.Offset + o.Limit + 1
+		p.need = min(o.Offset, most) + min(o.Limit, most) + 1
 	}
 	return p
 }

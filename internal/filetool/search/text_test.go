@@ -246,7 +246,7 @@ func TestLargeFile(t *testing.T) {
 			t.Fatalf("line %d is %+v, want number %d", i, l, want)
 		}
 	}
-	if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 100 {
+	if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 20 {
 		t.Errorf("allocated %d MB", mb)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -166,6 +167,27 @@ func TestPages(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestFarPage holds that no offset or limit is too large to count to.
+func TestFarPage(t *testing.T) {
+	s := open(t, build(t, files{"a": "", "b": "", "c/d": ""}))
+	cases := []struct {
+		name          string
+		offset, limit int
+		want          string
+	}{
+		{"offset", math.MaxInt, 1, ""},
+		{"limit", 1, math.MaxInt, "b c"},
+		{"both", math.MaxInt, math.MaxInt, ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := list(t, s, search.ListQuery{Options: search.Options{Offset: c.offset, Limit: c.limit}})
+			equal(t, "paths", c.want, paths(r))
+			equal(t, "hits", 3, r.TotalHits)
+		})
 	}
 }
 

@@ -301,3 +301,14 @@ func TestStdioUnread(t *testing.T) {
 		})
 	}
 }
+
+// A client that closes its side while an answer is on its way has not made the server fail.
+func TestStdioClientGone(t *testing.T) {
+	s, _ := newServer(t, toolkit.Options{}, nil)
+	answers, out := io.Pipe()
+	answers.Close()
+	input := fmt.Sprintf(hello, "") + callLine(1, `{"name":"n"}`)
+	if err := s.ServeStdio(t.Context(), strings.NewReader(input), out); err != nil {
+		t.Error(err)
+	}
+}

@@ -41,14 +41,17 @@ var imports = map[string][]string{
 	"pkg/patchapply/storagetest": {"pkg/patchapply"},
 	"pkg/responses":              {},
 	"pkg/textfile":               {},
-	"pkg/toolkit":                {"pkg/approval"},
+	"pkg/toolkit":                {"pkg/approval", "pkg/toolkit/streamable", "pkg/toolkit/wire"},
+	"pkg/toolkit/streamable":     {"pkg/toolkit/wire"},
+	"pkg/toolkit/wire":           {},
 
 	// Programs and tests that stand outside the floors.
-	"integration/bench":   {},
-	"integration/demo":    {},
-	"integration/docgen":  {"internal/filetool", "pkg/toolkit"},
-	"integration/fixture": {"pkg/approval", "pkg/toolkit"},
-	"integration/minimal": {},
+	"integration/bench":       {},
+	"integration/conformance": {"pkg/toolkit/streamable"},
+	"integration/demo":        {},
+	"integration/docgen":      {"internal/filetool", "pkg/toolkit"},
+	"integration/fixture":     {"pkg/approval", "pkg/toolkit"},
+	"integration/minimal":     {},
 }
 
 func toolPackage(engines ...string) []string {

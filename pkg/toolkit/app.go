@@ -135,6 +135,7 @@ func jsonFlag(usage string) cli.Flag { return &cli.BoolFlag{Name: "json", Usage:
 func commonFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "root", Usage: "`DIR` to serve; can be repeated"},
+		&cli.StringFlag{Name: "http", Usage: "serve streamable HTTP on `ADDR`, such as 127.0.0.1:8801, instead of stdio"},
 		&cli.StringFlag{Name: "require-approval", Usage: "`MODE`: policy, always (everything asks) or never (nothing asks)", Value: string(approval.AsDecided)},
 		&cli.StringSliceFlag{Name: "tools", Usage: "serve only `TOOL`; can be repeated, or a list with commas"},
 		&cli.StringFlag{Name: "tool-prefix", Usage: "put `PREFIX` before every tool name"},
@@ -217,6 +218,9 @@ func (r *run) serve(c *cli.Context) error {
 	s, err := r.server(c)
 	if err != nil {
 		return err
+	}
+	if c.String("http") != "" {
+		return r.serveHTTP(c, s)
 	}
 	if isTerminal(r.std.In) {
 		fmt.Fprintf(r.std.Err, "%s serves MCP over standard input and output; a client starts it. To try a tool: %s call TOOL\n", r.app.Name, r.app.Name)

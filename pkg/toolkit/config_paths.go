@@ -140,12 +140,14 @@ func allowedHost(host, port string, allowed []string) (string, string, error) {
 		}
 		return "", "", fmt.Errorf("add --allowed-hosts %s, the name by which clients reach it", host)
 	}
+	name := first
 	if h, p, err := net.SplitHostPort(first); err == nil {
-		first, port = h, p
+		name, port = h, p
 	}
-	first = strings.Trim(first, "[]")
-	if _, err := netip.ParseAddr(first); err != nil && !hostname.MatchString(first) {
+	name = strings.Trim(name, "[]")
+	_, notIP := netip.ParseAddr(name)
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil || notIP != nil && !hostname.MatchString(name) {
 		return "", "", fmt.Errorf("--allowed-hosts %q is not a host, or host:port", first)
 	}
-	return first, port, nil
+	return name, port, nil
 }

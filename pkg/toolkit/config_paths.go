@@ -54,8 +54,8 @@ func (g *gathering) path(value string) (string, error) {
 	if ref := g.target.find(value); ref != "" && strings.HasPrefix(value, ref) && !exists(value) {
 		return value, nil
 	}
-	if strings.HasPrefix(value, "${") && !exists(value) {
-		return "", fmt.Errorf("%s does not replace variables; give the path itself", g.target.title)
+	if strings.HasPrefix(value, "$") && !exists(value) {
+		return "", fmt.Errorf("%s does not replace such a variable; give the path itself", g.target.title)
 	}
 	expanded, err := home(value)
 	if err != nil {

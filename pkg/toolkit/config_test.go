@@ -113,6 +113,7 @@ func TestConfigTakesWhatWasGiven(t *testing.T) {
 		{name: "for HTTP only", args: []string{"--token-file", "t", "--allowed-hosts=h"}, hint: "--token-file is left out: it is for --http"},
 		{name: "workspace", target: "vscode", args: []string{"--root", "${workspaceFolder}/src"}, want: []string{"--root=${workspaceFolder}/src"}, hint: "VS Code replaces ${workspaceFolder}"},
 		{name: "variable inside", target: "claude-code", args: []string{"--root", "/srv/${X}"}, want: []string{"--root=/srv/${X}"}, hint: "Claude Code replaces ${X}"},
+		{name: "variable of Gemini CLI", target: "gemini-cli", args: []string{"--root", "$HOME/x"}, want: []string{"--root=$HOME/x"}, hint: "Gemini CLI replaces $HOME"},
 		{name: "dollar that stays", args: []string{"--root", "/srv/$X"}, want: []string{"--root=/srv/$X"}},
 	}
 	for _, tt := range tests {
@@ -242,7 +243,8 @@ func TestConfigRefuses(t *testing.T) {
 		{"a directory with a variable for a name", []string{"claude-code", "--root", dir}, "would replace ${X}"},
 		{"the same, below it", []string{"claude-code", "--root", "sub"}, "would replace ${X}"},
 		{"the same, not there", []string{"claude-code", "--root", "none"}, "would replace ${X}"},
-		{"a variable that stays", []string{"codex", "--root", "${workspaceFolder}"}, "Codex does not replace variables"},
+		{"a variable that stays", []string{"codex", "--root", "${workspaceFolder}"}, "Codex does not replace such a variable"},
+		{"the same, of the shell", []string{"claude-code", "--root", "$HOME/x"}, "Claude Code does not replace such a variable"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -122,20 +122,22 @@ func isLoopback(host string) bool {
 // allowedHost returns the host to reach a server by: the one that it listens on, if that is
 // allowed, else the first that is. An entry may name a port of its own, as that of a proxy.
 func allowedHost(host, port string, allowed []string) (string, string, error) {
+	ip, err := netip.ParseAddr(host)
+	everywhere := host == "" || err == nil && ip.IsUnspecified() // not a place to go to
 	var first string
 	for _, list := range allowed {
-		for _, entry := range strings.Split(list, ",") {
+		for entry := range strings.SplitSeq(list, ",") {
 			entry = strings.TrimSpace(entry)
+			if !everywhere && (entry == "*" || strings.EqualFold(strings.Trim(entry, "[]"), host)) {
+				return host, port, nil
+			}
 			if first == "" && !strings.Contains(entry, "*") {
 				first = entry
-			}
-			if host != "" && strings.EqualFold(entry, host) {
-				return host, port, nil
 			}
 		}
 	}
 	if first == "" {
-		if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		if everywhere {
 			host = "NAME"
 		}
 		return "", "", fmt.Errorf("add --allowed-hosts %s, the name by which clients reach it", host)

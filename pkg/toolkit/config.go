@@ -38,7 +38,7 @@ func (r *run) config(c *cli.Context) error {
 	if _, err := r.server(c); err != nil {
 		return err
 	}
-	g := gathering{program: r.app.Name, ctx: c, target: t}
+	g := gathering{run: r, program: r.app.Name, ctx: c, target: t}
 	reg, err := g.registration()
 	if err != nil {
 		return usagef("config: %w", err)
@@ -58,14 +58,12 @@ func (r *run) config(c *cli.Context) error {
 
 // A gathering makes a Registration from a command line.
 type gathering struct {
+	run     *run
 	program string
 	ctx     *cli.Context
 	target  target
 	hints   []string // beside those of the target
 }
-
-// httpOnly are flags that mean nothing to a server on stdio.
-var httpOnly = []string{"token-file", "allowed-hosts", "allowed-origins", "insecure-no-auth", "warm"}
 
 // pathFlags are flags that hold a path. Those that cli knows to take a file are others.
 var pathFlags = []string{"root", "policy", "audit", "state-dir", "api-key-file", "output-dir"}
@@ -75,12 +73,15 @@ var secretNames = []string{"token", "key", "keys", "secret", "password"}
 
 func (g *gathering) registration() (r Registration, err error) {
 	r.Name = strings.ReplaceAll(strings.TrimPrefix(g.program, "mcp-"), "_", "-")
-	if addr := g.ctx.String("http"); addr != "" {
-		token := envName(g.program, "token")
-		if g.ctx.String("token-file") != "" || os.Getenv(token) != "" {
-			r.TokenEnv = token
+	if g.ctx.String("http") != "" {
+		addr, o, err := g.run.httpOptions(g.ctx)
+		if err != nil {
+			return r, err
 		}
-		r.URL, err = endpoint(addr, g.ctx.StringSlice("allowed-hosts"))
+		if len(o.Tokens) > 0 {
+			r.TokenEnv = envName(g.program, "token")
+		}
+		r.URL, err = endpoint(g.ctx.String("http"), addr, o)
 		return r, err
 	}
 	if r.Command, err = programPath(); err != nil {
@@ -101,7 +102,7 @@ func (g *gathering) add(r *Registration, f cli.Flag) error {
 	if name == "http" || !g.ctx.IsSet(name) && os.Getenv(envName(g.program, name)) == "" {
 		return nil
 	}
-	if slices.Contains(httpOnly, name) {
+	if slices.Contains(httpFlags, name) {
 		g.hints = append(g.hints, "--"+name+" is left out: it is for --http")
 		return nil
 	}

@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/toolhost/toolhost/pkg/toolkit/streamable"
 )
 
 // programPath returns the absolute path by which a client is to start this program.
@@ -91,32 +93,23 @@ func home(path string) (string, error) {
 // hostname is what an entry of --allowed-hosts may be to stand in a URL.
 var hostname = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?$`)
 
-// endpoint returns the URL of the server that listens on addr. The server answers only to
-// loopback names and to allowed hosts, so on any other address it takes one of these.
-func endpoint(addr string, allowed []string) (string, error) {
-	host, port, err := net.SplitHostPort(addr)
+// endpoint returns the URL of the server that listens on addr, as it was given. The server
+// answers only to loopback names and to allowed hosts, so on any other address it takes one
+// of these.
+func endpoint(given string, addr *net.TCPAddr, o streamable.Options) (string, error) {
+	if addr.Port == 0 {
+		return "", fmt.Errorf("--http %q: a registration needs a fixed port", given)
+	}
+	host, _, err := net.SplitHostPort(given)
+	port := strconv.Itoa(addr.Port)
+	if err == nil && !o.Loopback {
+		host, port, err = allowedHost(host, port, o.Hosts)
+	}
 	if err != nil {
-		return "", fmt.Errorf("--http %q: want HOST:PORT", addr)
-	}
-	number, err := net.LookupPort("tcp", port)
-	if err != nil || number == 0 {
-		return "", fmt.Errorf("--http %q: a registration needs a fixed port", addr)
-	}
-	port = strconv.Itoa(number)
-	if !isLoopback(host) {
-		if host, port, err = allowedHost(host, port, allowed); err != nil {
-			return "", fmt.Errorf("--http %q: %w", addr, err)
-		}
+		return "", fmt.Errorf("--http %q: %w", given, err)
 	}
 	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/mcp"}
 	return u.String(), nil
-}
-
-func isLoopback(host string) bool {
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return ip.IsLoopback()
-	}
-	return strings.EqualFold(host, "localhost")
 }
 
 // allowedHost returns the host to reach a server by: the one that it listens on, if that is
@@ -125,15 +118,12 @@ func allowedHost(host, port string, allowed []string) (string, string, error) {
 	ip, err := netip.ParseAddr(host)
 	everywhere := host == "" || err == nil && ip.IsUnspecified() // not a place to go to
 	var first string
-	for _, list := range allowed {
-		for entry := range strings.SplitSeq(list, ",") {
-			entry = strings.TrimSpace(entry)
-			if !everywhere && (entry == "*" || strings.EqualFold(strings.Trim(entry, "[]"), host)) {
-				return host, port, nil
-			}
-			if first == "" && !strings.Contains(entry, "*") {
-				first = entry
-			}
+	for _, entry := range allowed {
+		if !everywhere && (entry == "*" || strings.EqualFold(strings.Trim(entry, "[]"), host)) {
+			return host, port, nil
+		}
+		if first == "" && entry != "*" {
+			first = entry
 		}
 	}
 	if first == "" {

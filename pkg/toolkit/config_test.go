@@ -138,7 +138,7 @@ func TestConfigTakesWhatWasGiven(t *testing.T) {
 }
 
 func TestConfigPrintsNoSecret(t *testing.T) {
-	t.Setenv("MCP_A_PROBE_TOKEN", "s3cret")
+	t.Setenv("MCP_A_PROBE_TOKEN", "0123456789abcdef")
 	for _, target := range toolkit.RegistrationTargets() {
 		for _, args := range [][]string{
 			{target, "--sign-key", "s3cret", "--base-url", "http://u:s3cret@h/"},
@@ -181,23 +181,23 @@ func TestConfigEndpoint(t *testing.T) {
 		{name: "loopback, IPv6", args: []string{"--http", "[::1]:8801"}, want: "http://[::1]:8801/mcp"},
 		{name: "named port", args: []string{"--http", "127.0.0.1:http"}, want: "http://127.0.0.1:80/mcp"},
 		{name: "all addresses", args: []string{"--http", ":8801", "--allowed-hosts", "h.example.org", "--allowed-hosts", "other"}, want: "http://h.example.org:8801/mcp"},
-		{name: "0.0.0.0", args: []string{"--http", "0.0.0.0:8801", "--allowed-hosts", "*.example.org,10.0.0.7"}, want: "http://10.0.0.7:8801/mcp"},
+		{name: "0.0.0.0", args: []string{"--http", "0.0.0.0:8801", "--allowed-hosts", "*,10.0.0.7"}, want: "http://10.0.0.7:8801/mcp"},
 		{name: "another port", args: []string{"--http", "[::]:8801", "--allowed-hosts", "h:9000"}, want: "http://h:9000/mcp"},
 		{name: "IPv6", args: []string{"--http", "[::]:8801", "--allowed-hosts", "[2001:db8::1]"}, want: "http://[2001:db8::1]:8801/mcp"},
 		{name: "one that is allowed", args: []string{"--http", "10.0.0.7:8801", "--allowed-hosts", "h", "--allowed-hosts", "10.0.0.7"}, want: "http://10.0.0.7:8801/mcp"},
 		{name: "IPv6 that is allowed", args: []string{"--http", "[2001:db8::1]:8801", "--allowed-hosts", "h,[2001:db8::1]"}, want: "http://[2001:db8::1]:8801/mcp"},
 		{name: "one, all allowed", args: []string{"--http", "10.0.0.7:8801", "--allowed-hosts", "*"}, want: "http://10.0.0.7:8801/mcp"},
-		{name: "all, none allowed", args: []string{"--http", ":8801"}, errs: "add --allowed-hosts NAME"},
-		{name: "one, none allowed", args: []string{"--http", "10.0.0.7:8801"}, errs: "add --allowed-hosts 10.0.0.7"},
+		{name: "all, none allowed", args: []string{"--http", ":8801"}, errs: "--allowed-hosts tools.example.com"},
+		{name: "one, none allowed", args: []string{"--http", "10.0.0.7:8801"}, errs: "--allowed-hosts tools.example.com"},
 		{name: "all, all allowed", args: []string{"--http", ":8801", "--allowed-hosts", "*"}, errs: "add --allowed-hosts NAME"},
-		{name: "not a host", args: []string{"--http", ":8801", "--allowed-hosts", "http://h/"}, errs: "is not a host"},
+		{name: "not a host", args: []string{"--http", ":8801", "--allowed-hosts", "http://h/"}, errs: "want a name"},
 		{name: "no port", args: []string{"--http", "localhost"}, errs: "want HOST:PORT"},
 		{name: "any port", args: []string{"--http", "localhost:0"}, errs: "fixed port"},
-		{name: "no such port", args: []string{"--http", "localhost:x-y-z"}, errs: "fixed port"},
+		{name: "no such port", args: []string{"--http", "localhost:x-y-z"}, errs: "unknown port"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			code, out, errs := runConfig(t, append([]string{"cursor"}, tt.args...)...)
+			code, out, errs := runConfig(t, append([]string{"cursor", "--insecure-no-auth"}, tt.args...)...)
 			if tt.errs != "" {
 				if code != 2 || out != "" {
 					t.Errorf("exit code %d, %q", code, out)
@@ -205,7 +205,7 @@ func TestConfigEndpoint(t *testing.T) {
 				mustContain(t, errs, tt.errs)
 				return
 			}
-			e, _ := configEntry(t, "cursor", tt.args...)
+			e, _ := configEntry(t, "cursor", append([]string{"--insecure-no-auth"}, tt.args...)...)
 			if diff := cmp.Diff(map[string]any{"url": tt.want}, e); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
@@ -215,12 +215,16 @@ func TestConfigEndpoint(t *testing.T) {
 
 func TestConfigToken(t *testing.T) {
 	want := map[string]any{"url": "http://127.0.0.1:1/mcp", "bearer_token_env_var": "MCP_A_PROBE_TOKEN"}
-	e, errs := configEntry(t, "codex", "--http", "127.0.0.1:1", "--token-file", "t")
+	file := filepath.Join(t.TempDir(), "t")
+	if err := os.WriteFile(file, []byte("0123456789abcdef\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, errs := configEntry(t, "codex", "--http", "127.0.0.1:1", "--token-file", file)
 	if diff := cmp.Diff(want, e); diff != "" {
 		t.Errorf("by file: -want +got\n%s", diff)
 	}
 	mustContain(t, errs, "set MCP_A_PROBE_TOKEN in the environment of Codex")
-	t.Setenv("MCP_A_PROBE_TOKEN", "s3cret")
+	t.Setenv("MCP_A_PROBE_TOKEN", "0123456789abcdef")
 	if e, _ = configEntry(t, "codex", "--http", "127.0.0.1:1"); !cmp.Equal(e, want) {
 		t.Errorf("by environment: got %v", e)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -21,7 +22,7 @@ type asker struct {
 	schema     string     // of its arguments, as in tool
 	rounds     [][]string // what it asks in each, by the keys of questions
 	stateful   bool       // also has a state where one round needs none
-	says       string     // the end: a format with a verb for each answer
+	says       string     // in the end, before what it was told
 	seal       seal
 }
 
@@ -29,31 +30,31 @@ func addAskers(s *mcp.Server) {
 	once := func(keys ...string) [][]string { return [][]string{keys} }
 	seal := newSeal()
 	for _, a := range []asker{
-		{name: "test_elicitation", does: "Asks the user.", schema: needs("message"), rounds: once("form"), says: "the user says %s"},
-		{name: "test_elicitation_sep1034_defaults", does: "Asks with a form that has defaults.", rounds: once("defaults"), says: "the user says %s"},
-		{name: "test_elicitation_sep1330_enums", does: "Asks with a form that has lists.", rounds: once("enums"), says: "the user says %s"},
-		{name: "test_sampling", does: "Asks the model.", schema: needs("prompt"), rounds: once("prompt"), says: "the model says %s"},
-		{name: "test_missing_capability", does: "Asks the model, which not every client lets a server do.", rounds: once("greeting"), says: "the model says %s"},
-		{name: "test_streaming_elicitation", does: "Asks the user.", rounds: once("user_name"), says: "hello %s"},
-		{name: "test_input_required_result_elicitation", does: "Asks the user.", rounds: once("user_name"), says: "hello %s"},
-		{name: "test_input_required_result_sampling", does: "Asks the model.", rounds: once("capital_question"), says: "the model says %s"},
-		{name: "test_input_required_result_list_roots", does: "Asks for the roots.", rounds: once("client_roots"), says: "the roots are %s"},
-		{name: "test_input_required_result_capabilities", does: "Asks what the client can answer.", rounds: once("user_name", "greeting"), says: "%s, %s"},
+		{name: "test_elicitation", does: "Asks the user.", schema: needs("message"), rounds: once("form"), says: "the user says"},
+		{name: "test_elicitation_sep1034_defaults", does: "Asks with a form that has defaults.", rounds: once("defaults"), says: "the user says"},
+		{name: "test_elicitation_sep1330_enums", does: "Asks with a form that has lists.", rounds: once("enums"), says: "the user says"},
+		{name: "test_sampling", does: "Asks the model.", schema: needs("prompt"), rounds: once("prompt"), says: "the model says"},
+		{name: "test_missing_capability", does: "Asks the model, which not every client lets a server do.", rounds: once("greeting"), says: "the model says"},
+		{name: "test_streaming_elicitation", does: "Asks the user.", rounds: once("user_name"), says: "hello"},
+		{name: "test_input_required_result_elicitation", does: "Asks the user.", rounds: once("user_name"), says: "hello"},
+		{name: "test_input_required_result_sampling", does: "Asks the model.", rounds: once("capital_question"), says: "the model says"},
+		{name: "test_input_required_result_list_roots", does: "Asks for the roots.", rounds: once("client_roots"), says: "the roots are"},
+		{name: "test_input_required_result_capabilities", does: "Asks what the client can answer.", rounds: once("user_name", "greeting"), says: "the client says"},
 		{
 			name: "test_input_required_result_multiple_inputs", does: "Asks three things at once.", stateful: true,
-			rounds: once("user_name", "greeting", "client_roots"), says: "%s, %s, %s",
+			rounds: once("user_name", "greeting", "client_roots"), says: "the client says",
 		},
 		{
 			name: "test_input_required_result_multi_round", does: "Asks one thing after the other.",
-			rounds: [][]string{{"step1"}, {"step2"}}, says: "%s likes %s",
+			rounds: [][]string{{"step1"}, {"step2"}}, says: "the client says",
 		},
-		{name: "test_input_required_result_request_state", does: "Asks, and knows its state again.", stateful: true, rounds: once("confirm"), says: "state-ok: %s"},
-		{name: "test_input_required_result_tampered_state", does: "Asks, and knows a state that is not its own.", stateful: true, rounds: once("confirm"), says: "state-ok: %s"},
+		{name: "test_input_required_result_request_state", does: "Asks, and knows its state again.", stateful: true, rounds: once("confirm"), says: "state-ok"},
+		{name: "test_input_required_result_tampered_state", does: "Asks, and knows a state that is not its own.", stateful: true, rounds: once("confirm"), says: "state-ok"},
 	} {
 		a.seal = seal
 		tool{name: a.name, does: a.does, schema: a.schema, call: a.call}.addTo(s)
 	}
-	p := asker{name: "test_input_required_result_prompt", does: "Asks for its context.", rounds: once("user_context"), says: "the context is %s", seal: seal}
+	p := asker{name: "test_input_required_result_prompt", does: "Asks for its context.", rounds: once("user_context"), says: "the context is", seal: seal}
 	s.AddPrompt(&mcp.Prompt{Name: p.name, Description: p.does}, p.get)
 }
 
@@ -106,26 +107,39 @@ func (a asker) answer(t turn) (outcome, error) {
 			return outcome{}, invalid("requestState: %v", err)
 		}
 	}
-	if told, ok := hear(a.rounds[m.Round], t.answers); ok {
-		m.Round++
-		m.Told = append(m.Told, told...)
+	asks, err := a.asks(m.Round, t)
+	if err != nil {
+		return outcome{}, err
 	}
-	if m.Round == len(a.rounds) {
-		return outcome{text: fmt.Sprintf(a.says, m.Told...)}, nil
-	}
-	o := outcome{questions: mcp.InputRequestMap{}}
-	for _, key := range a.rounds[m.Round] {
-		if q := questions(t.args)[key]; canAnswer(t.can, q) {
-			o.questions[key] = q
+	if told, ok := hear(asks, t.answers); ok {
+		m = memory{m.Round + 1, append(m.Told, told...)}
+		if m.Round == len(a.rounds) {
+			return outcome{text: a.says + " " + strings.Join(m.Told, ", ")}, nil
+		}
+		if asks, err = a.asks(m.Round, t); err != nil {
+			return outcome{}, err
 		}
 	}
-	if len(o.questions) == 0 {
-		return outcome{}, lacking(questions(t.args)[a.rounds[m.Round][0]])
-	}
+	o := outcome{questions: asks}
 	if a.stateful || len(a.rounds) > 1 {
 		o.state = a.seal.close(a.name, m)
 	}
 	return o, nil
+}
+
+// asks returns the questions of a round that the client can answer, or an error where that
+// is none of them.
+func (a asker) asks(round int, t turn) (mcp.InputRequestMap, error) {
+	all, asks := questions(t.args), mcp.InputRequestMap{}
+	for _, key := range a.rounds[round] {
+		if canAnswer(t.can, all[key]) {
+			asks[key] = all[key]
+		}
+	}
+	if len(asks) == 0 {
+		return nil, lacking(all[a.rounds[round][0]])
+	}
+	return asks, nil
 }
 
 func invalid(format string, args ...any) error {

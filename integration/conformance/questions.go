@@ -5,6 +5,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -85,8 +87,8 @@ func lacking(q mcp.InputRequest) error {
 
 // hear returns what the answers say to the questions, or false where there is none to one
 // of them. Answers to what was not asked are left aside.
-func hear(keys []string, answers mcp.InputResponseMap) (told []any, ok bool) {
-	for _, key := range keys {
+func hear(asks mcp.InputRequestMap, answers mcp.InputResponseMap) (told []string, ok bool) {
+	for _, key := range slices.Sorted(maps.Keys(asks)) {
 		said := ""
 		switch a := answers[key].(type) {
 		case *mcp.ElicitResult:

@@ -13,7 +13,7 @@ import (
 // A memory is what an asker has to know in its next call.
 type memory struct {
 	Round int
-	Told  []any
+	Told  []string
 }
 
 // A seal signs memories, since clients hold them and could change them.

@@ -75,7 +75,14 @@ func (t *sessions) enter(id, principal string, handshake, stream bool) (leave fu
 	}, true
 }
 
-// forget drops a session that the SDK has ended.
+// has reports whether there is a session with that id.
+func (t *sessions) has(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.byID[id] != nil
+}
+
+// forget drops a session that the SDK ends.
 func (t *sessions) forget(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

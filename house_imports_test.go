@@ -23,10 +23,10 @@ var imports = map[string][]string{
 
 	"internal/filetool":  toolPackage("internal/filetool/search", "internal/filetool/edit"),
 	"internal/imagetool": toolPackage("internal/imagetool/provider"),
-	"internal/patchtool": toolPackage("pkg/patchapply"),
+	"internal/patchtool": toolPackage("pkg/patchapply", "pkg/linediff"),
 	"internal/shelltool": toolPackage("pkg/container"),
 
-	"internal/filetool/edit":      engine,
+	"internal/filetool/edit":      append([]string{"pkg/linediff"}, engine...),
 	"internal/filetool/search":    append([]string{"internal/filetool/search/gitignore"}, engine...),
 	"internal/imagetool/provider": engine,
 	"internal/testleak":           {},
@@ -37,6 +37,7 @@ var imports = map[string][]string{
 	"pkg/approval":               {},
 	"pkg/container":              engine,
 	"pkg/fsroot":                 {},
+	"pkg/linediff":               {},
 	"pkg/patchapply":             engine,
 	"pkg/patchapply/storagetest": {"pkg/patchapply"},
 	"pkg/responses":              {},

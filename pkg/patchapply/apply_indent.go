@@ -1,0 +1,81 @@
+package patchapply
+
+import "strings"
+
+// An indent is how much deeper or less deep the file is indented than the patch.
+type indent struct {
+	add    string // in front of each line
+	remove string // or taken off there
+}
+
+// apply appends a shifted line. Blank ones are left alone.
+func (n indent) apply(to []byte, text string) []byte {
+	if n == (indent{}) || isBlank(text) {
+		return append(to, text...)
+	}
+	return append(append(to, n.add...), strings.TrimPrefix(text, n.remove)...)
+}
+
+// findIndent returns the shift that all lines share in which patch and file differ, or none
+// where there is no such shift, or where the hunk itself is about white space.
+func findIndent(f *fileText, lines []Line, start int) indent {
+	var shift indent
+	for _, l := range lines {
+		if l.Op == '+' {
+			continue
+		}
+		text := string(f.line(start))
+		start++
+		if isBlank(text) {
+			continue
+		}
+		one, ok := indentBetween(leading(l.Text), leading(text))
+		if !ok || one != (indent{}) && shift != (indent{}) && one != shift {
+			return indent{}
+		}
+		if one != (indent{}) {
+			shift = one
+		}
+	}
+	if shift == (indent{}) || !shift.fits(lines) {
+		return indent{}
+	}
+	return shift
+}
+
+// indentBetween returns what makes the file's indentation of the patch's.
+func indentBetween(patch, file string) (indent, bool) {
+	if add, ok := strings.CutSuffix(file, patch); ok {
+		return indent{add: add}, true
+	}
+	if remove, ok := strings.CutSuffix(patch, file); ok {
+		return indent{remove: remove}, true
+	}
+	return indent{}, false
+}
+
+// fits reports whether all added lines can be shifted, and none is an old line with other
+// white space: then the hunk means its white space.
+func (n indent) fits(lines []Line) bool {
+	old := map[string]bool{}
+	for _, l := range lines {
+		if l.Op == '-' {
+			old[squeeze(l.Text)] = true
+		}
+	}
+	for _, l := range lines {
+		if l.Op != '+' || isBlank(l.Text) {
+			continue
+		}
+		if !strings.HasPrefix(l.Text, n.remove) || old[squeeze(l.Text)] {
+			return false
+		}
+	}
+	return true
+}
+
+// squeeze returns a line without white space.
+func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
+
+// leading returns the blanks that a line begins with.
+func leading(s string) string { return s[:len(s)-len(strings.TrimLeft(s, " \t"))] }

@@ -1,0 +1,291 @@
+package patchapply
+
+import (
+	"fmt"
+	"strings"
+)
+
+// eofFuzz is what it adds to the fuzz when lines said to end the file do not.
+const eofFuzz = 10000
+
+// maxPlaces is how many places of lines are looked for, to name them.
+const maxPlaces = 6
+
+// A locator finds the places of a section's hunks, one after the other. Lines are always
+// looked for in the file as it was, behind the hunk before: none is taken twice.
+type locator struct {
+	section *Section
+	file    *fileText
+	indexes [passes]*lineIndex
+	cursor  int // where the next hunk may begin, from 0
+	offset  int // by how much the last hunk with numbers was off
+}
+
+// A search is for one hunk.
+type search struct {
+	hunk     *Hunk
+	number   int // from 0
+	lines    []Line
+	old      [][]byte // of lines
+	from     int      // where it begins
+	anchorAt int      // line of the last anchor; -1: none
+	anchored bool     // all anchors were found
+	behind   bool     // the first one only before the cursor
+	missing  string   // the one anchor that was not found
+}
+
+// index returns the lines of the file for a pass.
+func (l *locator) index(p Pass) *lineIndex {
+	if l.indexes[p] != nil {
+		return l.indexes[p]
+	}
+	var wanted [][]byte
+	for i := range l.section.Hunks {
+		h := &l.section.Hunks[i]
+		for _, anchor := range h.Anchors {
+			wanted = append(wanted, []byte(anchor), []byte(withoutTail(anchor)))
+		}
+		wanted = append(wanted, h.old()...)
+	}
+	l.indexes[p] = newLineIndex(p, l.file, wanted)
+	return l.indexes[p]
+}
+
+// old returns the lines that a hunk finds.
+func (h *Hunk) old() [][]byte { return oldLines(h.Lines) }
+
+func oldLines(lines []Line) [][]byte {
+	var old [][]byte
+	for _, l := range lines {
+		if l.Op != '+' {
+			old = append(old, []byte(l.Text))
+		}
+	}
+	return old
+}
+
+// withoutBlankTail returns lines without blank context at the end, which may be what stands
+// between two hunks.
+func withoutBlankTail(lines []Line) []Line {
+	for n := len(lines); n > 0 && lines[n-1].Op == ' ' && isBlank(lines[n-1].Text); n-- {
+		lines = lines[:n-1]
+	}
+	return lines
+}
+
+// locate finds the place of hunk i.
+func (l *locator) locate(i int) (edit, error) {
+	h := &l.section.Hunks[i]
+	s := &search{hunk: h, number: i, lines: h.Lines, from: l.cursor, anchorAt: -1}
+	if err := l.findAnchors(s); err != nil {
+		return edit{}, err
+	}
+	s.old = oldLines(s.lines)
+	short := withoutBlankTail(h.Lines)
+	shortOld := oldLines(short)
+	if len(s.old) == 0 || h.Unified == nil && len(shortOld) == 0 {
+		s.lines = short
+		return l.insert(s)
+	}
+	full := *s
+	for _, from := range l.starts(s) {
+		s.from, s.lines, s.old = from, full.lines, full.old
+		if d, found, err := l.try(s); found || err != nil {
+			return d, err
+		}
+		if len(shortOld) == 0 || len(shortOld) == len(s.old) {
+			continue
+		}
+		s.lines, s.old = short, shortOld
+		if d, found, err := l.try(s); found || err != nil {
+			return d, err
+		}
+	}
+	if len(shortOld) == 0 {
+		s.lines, s.from = short, full.from
+		return l.insert(s)
+	}
+	full.lines, full.old = short, shortOld
+	return edit{}, l.notFound(&full)
+}
+
+// starts returns where to search from, one after the other: behind the anchor, at the anchor
+// itself, and from the cursor where the anchor also stands before it.
+func (l *locator) starts(s *search) []int {
+	starts := []int{s.from}
+	if !s.anchored {
+		return starts
+	}
+	if s.anchorAt >= l.cursor {
+		starts = append(starts, s.anchorAt)
+	}
+	if len(s.hunk.Anchors) == 1 && !s.behind && l.cursor > 0 && s.from > l.cursor {
+		if at, ok := l.findAnchor(s.hunk.Anchors[0], 0); ok && at < l.cursor {
+			starts = append(starts, l.cursor)
+		}
+	}
+	return starts
+}
+
+// findAnchors goes from anchor to anchor. One that stands before the cursor counts if it is
+// the first; one alone may be missing.
+func (l *locator) findAnchors(s *search) error {
+	for i, anchor := range s.hunk.Anchors {
+		if at, ok := l.findAnchor(anchor, s.from); ok {
+			s.from, s.anchorAt = at+1, at
+			continue
+		}
+		if i == 0 {
+			if at, ok := l.findAnchor(anchor, 0); ok {
+				s.anchorAt, s.behind = at, true
+				continue
+			}
+		}
+		if s.missing = anchor; len(s.hunk.Anchors) > 1 {
+			return l.anchorMissing(s)
+		}
+	}
+	s.anchored = len(s.hunk.Anchors) > 0 && s.missing == ""
+	return nil
+}
+
+// findAnchor returns the first line from a place on that is the anchor.
+func (l *locator) findAnchor(anchor string, from int) (int, bool) {
+	for _, text := range []string{anchor, withoutTail(anchor)} {
+		for p := PassExact; p < passes; p++ {
+			if at := l.index(p).find([][]byte{[]byte(text)}, from, 1); len(at) > 0 {
+				return at[0], true
+			}
+		}
+	}
+	return 0, false
+}
+
+// withoutTail returns an anchor without the @@ that some models put behind it too.
+func withoutTail(anchor string) string {
+	return strings.TrimSuffix(strings.TrimRight(anchor, " \t"), " @@")
+}
+
+// try searches in all passes from one place on.
+func (l *locator) try(s *search) (edit, bool, error) {
+	if s.hunk.EndOfFile {
+		if at := l.file.count() - len(s.old); at >= s.from {
+			for p := PassExact; p < passes; p++ {
+				if l.index(p).matches(s.old, at) {
+					return l.place(s, at, p), true, nil
+				}
+			}
+		}
+	}
+	for p := PassExact; p < passes; p++ {
+		d, found, err := l.tryPass(s, p)
+		if found || err != nil {
+			return d, found, err
+		}
+	}
+	return edit{}, false, nil
+}
+
+// tryPass searches in one pass, and decides between several places.
+func (l *locator) tryPass(s *search, p Pass) (edit, bool, error) {
+	x := l.index(p)
+	hint, hinted := l.hint(s)
+	if hinted && hint >= s.from && x.matches(s.old, hint) {
+		return l.place(s, hint, p), true, nil
+	}
+	limit := maxPlaces
+	if hinted {
+		limit = 0
+	}
+	at := x.find(s.old, s.from, limit)
+	switch {
+	case len(at) == 0:
+		return edit{}, false, nil
+	case hinted:
+		return l.place(s, closest(at, hint), p), true, nil
+	case len(at) > 1 && s.missing != "":
+		return edit{}, false, l.anchorMissing(s, at...)
+	case len(at) > 1 && (s.hunk.EndOfFile || p >= PassTrim && !s.anchored):
+		return edit{}, false, l.ambiguous(s, p, at)
+	}
+	d := l.place(s, at[0], p)
+	if s.missing != "" {
+		d.warn("the anchor %s is not in the file; the lines of the hunk are there once", quoteLine(s.missing))
+	}
+	if len(at) > 1 && !s.anchored {
+		d.warn("the same lines are also at %s", lineNumbers(at[1:]))
+	}
+	if s.hunk.EndOfFile {
+		d.fuzz += eofFuzz
+		d.warn("the lines do not end the file, as *** End of File says")
+	}
+	return d, true, nil
+}
+
+// hint returns where the numbers of a hunk say that it is.
+func (l *locator) hint(s *search) (int, bool) {
+	if s.hunk.Unified == nil {
+		return 0, false
+	}
+	return s.hunk.Unified.Old - 1 + l.offset, true
+}
+
+// closest returns the place nearest to a hint, the later of two.
+func closest(at []int, hint int) int {
+	best := at[0]
+	for _, place := range at {
+		if distance(place, hint) <= distance(best, hint) {
+			best = place
+		}
+	}
+	return best
+}
+
+func distance(a, b int) int { return max(a-b, b-a) }
+
+// place makes an edit of a search that has found its lines.
+func (l *locator) place(s *search, start int, p Pass) edit {
+	d := edit{hunk: s.hunk, lines: s.lines, start: start, count: len(s.old), pass: p, fuzz: p.fuzz()}
+	if s.hunk.Unified != nil {
+		l.offset = start - (s.hunk.Unified.Old - 1)
+	}
+	if p >= PassTrim {
+		d.shift = findIndent(l.file, s.lines, start)
+	}
+	return d
+}
+
+// insert places a hunk that has no old lines.
+func (l *locator) insert(s *search) (edit, error) {
+	d := edit{hunk: s.hunk, lines: s.lines}
+	end := l.file.count()
+	switch {
+	case s.missing != "":
+		return edit{}, l.anchorMissing(s)
+	case s.hunk.EndOfFile:
+		d.start = end
+	case s.behind:
+		d.start = max(l.cursor, s.from)
+		if d.start != s.anchorAt+1 {
+			d.warn("the anchor stands before the hunk above; the lines were added behind that hunk")
+		}
+	case s.anchored:
+		d.start = s.anchorAt + 1
+	case s.hunk.Unified != nil:
+		d.start = s.hunk.Unified.Old + l.offset
+		if s.hunk.Unified.OldCount > 0 {
+			d.start--
+		}
+		d.start = min(max(d.start, l.cursor), end)
+	default:
+		d.start = end
+		if end > 0 {
+			d.warn("the hunk has neither context nor anchor; the lines were added at the end of the file")
+		}
+	}
+	return d, nil
+}
+
+func (d *edit) warn(format string, args ...any) {
+	d.warnings = append(d.warnings, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,262 @@
+package patchapply
+
+import (
+	"fmt"
+	"strings"
+)
+
+const fileHeaders = `"--- a/path" and "+++ b/path", "diff --git a/path b/path", or "@@ -1,3 +1,3 @@"`
+
+// startsFile reports whether line i opens a file in a unified diff. Lines of --- and +++
+// do so only as a pair, and before a hunk.
+func (p *parser) startsFile(i int) bool {
+	line := p.line(i)
+	if strings.HasPrefix(line, gitHeader) {
+		return true
+	}
+	return p.isPair(i) || strings.HasPrefix(line, "Binary files ") && strings.HasSuffix(line, " differ")
+}
+
+// isPair reports whether lines i to i+2 are ---, +++ and the head of a hunk.
+func (p *parser) isPair(i int) bool {
+	return i+2 < p.count() && strings.HasPrefix(p.line(i), "--- ") &&
+		strings.HasPrefix(p.line(i+1), "+++ ") && strings.HasPrefix(p.line(i+2), "@@")
+}
+
+// unified reads the files of a diff up to line end.
+func (p *parser) unified(end int) error {
+	for p.pos < end && !p.startsFile(p.pos) {
+		if !isBlank(p.line(p.pos)) && !isDiffNoise(p.line(p.pos)) {
+			p.peel("text around the diff")
+		}
+		p.pos++
+	}
+	for p.pos < end {
+		f := &diffFile{line: p.pos + 1}
+		if err := p.diffFile(f, end); err != nil {
+			return atPath(err, f.path())
+		}
+		section, err := p.diffSection(f)
+		if err != nil {
+			return err
+		}
+		p.sections = append(p.sections, section)
+	}
+	freeNames(p.sections)
+	return nil
+}
+
+// diffFile reads one file: its header, its hunks, and what follows up to the next file.
+func (p *parser) diffFile(f *diffFile, end int) error {
+	for ; p.pos < end; p.pos++ {
+		line := p.line(p.pos)
+		switch {
+		case p.isPair(p.pos):
+			if f.paired {
+				return nil
+			}
+			f.setPair(line, p.line(p.pos+1))
+			p.pos++
+		case p.startsFile(p.pos) && p.pos+1 > f.line:
+			return nil
+		case strings.HasPrefix(line, "@@"):
+			if err := p.diffHunks(f, end); err != nil {
+				return err
+			}
+			p.pos--
+		case len(f.hunks) == 0 && f.header(line), isBlank(line), isDiffNoise(line):
+		case strayHeader(line), isMarker(line, beginPatch):
+			return p.fail(p.pos, "an envelope and a unified diff cannot be mixed", fileHeaders)
+		default:
+			p.peel("text around the diff")
+		}
+	}
+	return nil
+}
+
+// isDiffNoise reports whether a line is one that programs print between files.
+func isDiffNoise(line string) bool {
+	for _, prefix := range []string{"diff ", "Index: ", "====", "index ", "-- "} {
+		if strings.HasPrefix(line, prefix) {
+			return true
+		}
+	}
+	return line == "--"
+}
+
+// diffHunks reads the hunks of one file.
+func (p *parser) diffHunks(f *diffFile, end int) error {
+	crlf := strings.HasSuffix(p.raw(p.pos), "\r")
+	first := len(f.hunks)
+	for p.pos < end && strings.HasPrefix(p.line(p.pos), "@@") {
+		numbers, ok := parseNumbers(p.line(p.pos))
+		if !ok {
+			return p.fail(p.pos, "the head of this hunk cannot be read", `"@@ -1,3 +1,3 @@"`)
+		}
+		h := Hunk{Line: p.pos + 1, Unified: numbers}
+		p.pos++
+		if err := p.diffHunk(&h, end); err != nil {
+			return err
+		}
+		if len(h.Lines) == 0 {
+			return p.fail(h.Line-1, "this hunk has no lines", hunkLines)
+		}
+		f.hunks = append(f.hunks, h)
+	}
+	settleCR(f.hunks[first:], crlf)
+	return nil
+}
+
+// diffHunk reads the lines of one hunk. Where the counts of its head fit they say where it
+// ends, so that a removed line "-- x" is not taken for a file's header.
+func (p *parser) diffHunk(h *Hunk, end int) error {
+	if stop, ok := p.counted(h.Unified, end); ok {
+		for ; p.pos < stop; p.pos++ {
+			h.take(p.raw(p.pos))
+		}
+		return nil
+	}
+	for ; p.pos < end; p.pos++ {
+		line := p.line(p.pos)
+		if strings.HasPrefix(line, "@@") || p.startsFile(p.pos) || isDiffNoise(line) && line != "-- " {
+			break
+		}
+		if isClosing(line) || p.pos > h.Line && h.fits() && !canBeHunk(line) {
+			break
+		}
+		if !h.take(p.raw(p.pos)) {
+			return p.fail(p.pos, "a line of a hunk must begin with a blank, - or +", hunkLines)
+		}
+	}
+	if !h.fits() {
+		p.warnings = append(p.warnings, fmt.Sprintf("patch line %d: the counts in the head of the hunk do not fit its lines; the lines were taken", h.Line))
+	}
+	return nil
+}
+
+// canBeHunk reports whether a line's first character is one that a hunk's line has.
+func canBeHunk(line string) bool { return line == "" || strings.IndexByte(" -+\\", line[0]) >= 0 }
+
+// fits reports whether a hunk has as many lines as its head says, but for blank ones behind it.
+func (h *Hunk) fits() bool {
+	before, after := 0, 0
+	for i := len(h.Lines) - 1; i >= 0; i-- {
+		if l := h.Lines[i]; l.Op != ' ' || !isBlank(l.Text) || before+after > 0 {
+			before, after = before+countOp(l.Op, '+'), after+countOp(l.Op, '-')
+		}
+	}
+	blanks := h.Unified.OldCount - before
+	return blanks >= 0 && blanks == h.Unified.NewCount-after && before+after > 0
+}
+
+// countOp is 0 for a line that is not on a side, which is named by the other side's op.
+func countOp(op, other byte) int {
+	if op == other {
+		return 0
+	}
+	return 1
+}
+
+// counted returns where the hunk ends that begins at the parser's line, and whether the
+// counts lead to something that can stand behind a hunk.
+func (p *parser) counted(n *Numbers, end int) (int, bool) {
+	before, after, i := n.OldCount, n.NewCount, p.pos
+	for ; i < end && (before > 0 || after > 0); i++ {
+		line := p.line(i)
+		if !canBeHunk(line) {
+			return 0, false
+		}
+		switch {
+		case line == "", line[0] == ' ':
+			before, after = before-1, after-1
+		case line[0] == '-':
+			before--
+		case line[0] == '+':
+			after--
+		}
+	}
+	if before != 0 || after != 0 {
+		return 0, false
+	}
+	if i < end && strings.HasPrefix(p.line(i), `\`) {
+		i++
+	}
+	if i == end || isBlank(p.line(i)) || p.startsFile(i) || p.line(i) == "-- " {
+		return i, true
+	}
+	return i, !canBeHunk(p.line(i))
+}
+
+// settleCR decides whether a \r before the line end belongs to the lines. It does where the
+// lines differ in it; where all have it, or the head of the hunk too, the file knows better.
+func settleCR(hunks []Hunk, crlf bool) {
+	with, without := 0, 0
+	for _, h := range hunks {
+		for _, l := range h.Lines {
+			if strings.HasSuffix(l.Text, "\r") {
+				with++
+			} else {
+				without++
+			}
+		}
+	}
+	if with == 0 || without > 0 && !crlf {
+		return
+	}
+	for _, h := range hunks {
+		for i := range h.Lines {
+			h.Lines[i].Text = strings.TrimSuffix(h.Lines[i].Text, "\r")
+		}
+	}
+}
+
+// freeNames brings the files of a diff, which all speak of what was before, into an order
+// in which each name is free when it is taken: removals first.
+func freeNames(sections []Section) {
+	if len(sections) < 2 {
+		return
+	}
+	moves := map[string]int{} // names that become free, by the section that moves them
+	for i, s := range sections {
+		if s.MoveTo != "" {
+			moves[s.Path] = i
+		}
+	}
+	order := make([]int, 0, len(sections))
+	placed := make([]bool, len(sections))
+	for i, s := range sections {
+		if s.Kind == Delete {
+			order, placed[i] = append(order, i), true
+		}
+	}
+	for i := range sections {
+		order = placeAfterMoves(sections, moves, order, placed, i)
+	}
+	sorted := make([]Section, len(sections))
+	for to, from := range order {
+		sorted[to] = sections[from]
+	}
+	copy(sections, sorted)
+}
+
+// placeAfterMoves appends section i to the order, and before it those that free its name.
+func placeAfterMoves(sections []Section, moves map[string]int, order []int, placed []bool, i int) []int {
+	var chain []int
+	for !placed[i] {
+		placed[i] = true
+		chain = append(chain, i)
+		name := sections[i].MoveTo
+		if sections[i].Kind == Add {
+			name = sections[i].Path
+		}
+		next, ok := moves[name]
+		if !ok {
+			break
+		}
+		i = next
+	}
+	for j := len(chain) - 1; j >= 0; j-- {
+		order = append(order, chain[j])
+	}
+	return order
+}

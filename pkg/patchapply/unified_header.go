@@ -1,0 +1,283 @@
+package patchapply
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+)
+
+const (
+	gitHeader = "diff --git "
+	devNull   = "/dev/null"
+)
+
+// A diffFile is what a unified diff says of one file.
+type diffFile struct {
+	line               int    // of its first line, 1-based
+	paired             bool   // it has --- and +++
+	old, new           string // from there, with their prefixes
+	oldEpoch, newEpoch bool   // diff -N dates a file that is missing to 1970
+	git                string // the name after diff --git, without prefix; "" where that has two
+	from, to, copied   string
+	oldMode, newMode   string
+	added, deleted     string // modes
+	unfit              string // why it cannot be applied
+	hunks              []Hunk
+}
+
+// header takes a line from before the hunks, and reports whether it is one that is known.
+func (f *diffFile) header(line string) bool {
+	if rest, ok := strings.CutPrefix(line, gitHeader); ok {
+		f.git = gitName(rest)
+		return true
+	}
+	for _, field := range []struct {
+		prefix string
+		to     *string
+	}{
+		{"old mode ", &f.oldMode},
+		{"new mode ", &f.newMode},
+		{"new file mode ", &f.added},
+		{"deleted file mode ", &f.deleted},
+		{"rename from ", &f.from},
+		{"rename to ", &f.to},
+		{"copy from ", &f.copied},
+	} {
+		if rest, ok := strings.CutPrefix(line, field.prefix); ok {
+			*field.to = unquote(rest)
+			return true
+		}
+	}
+	switch {
+	case line == "GIT binary patch", strings.HasPrefix(line, "Binary files "):
+		f.unfit = "a binary file cannot be patched here"
+	case strings.HasPrefix(line, "index ") && strings.HasSuffix(line, " 160000"):
+		f.unfit = "a submodule cannot be patched here"
+	case strings.HasPrefix(line, "index ") && strings.HasSuffix(line, " 120000"):
+		f.unfit = "a symbolic link cannot be patched here"
+	}
+	for _, prefix := range []string{"index ", "similarity index ", "dissimilarity index ", "copy to "} {
+		if strings.HasPrefix(line, prefix) {
+			return true
+		}
+	}
+	return f.unfit != ""
+}
+
+// setPair takes the lines of --- and +++.
+func (f *diffFile) setPair(before, after string) {
+	f.paired = true
+	f.old, f.oldEpoch = fileName(before[4:])
+	f.new, f.newEpoch = fileName(after[4:])
+}
+
+// fileName reads a name, and whether the time behind it is that of a missing file.
+func fileName(s string) (name string, epoch bool) {
+	if strings.HasPrefix(s, `"`) {
+		return unquote(s), false
+	}
+	name, date, _ := strings.Cut(s, "\t")
+	epoch = strings.HasPrefix(date, "1970-01-01 00:00:00") || strings.HasPrefix(date, "1970-01-01 1") || strings.HasPrefix(date, "1970-01-01 0") || strings.HasPrefix(date, "1969-12-31 ")
+	return name, epoch
+}
+
+// diffSection makes a section of a file.
+func (p *parser) diffSection(f *diffFile) (Section, error) {
+	s := Section{Kind: Update, Path: f.path(), Line: f.line}
+	if err := p.unfit(f); err != nil {
+		return s, atPath(err, s.Path)
+	}
+	switch {
+	case f.added != "" || f.old == devNull || f.oldEpoch && startsEmpty(f.hunks):
+		s.Kind, s.Content = Add, addedContent(f.hunks)
+		s.Perm = executable(f.added)
+	case f.deleted != "" || f.new == devNull || f.newEpoch && endsEmpty(f.hunks):
+		s.Kind = Delete
+	default:
+		s.Hunks = f.hunks
+		if f.to != "" {
+			s.Path, s.MoveTo = f.from, f.to
+		}
+		s.Perm = permissions(f.newMode)
+	}
+	if s.Path == "" {
+		return s, p.fail(f.line-1, "the path is missing", fileHeaders)
+	}
+	if s.Kind == Update && len(s.Hunks) == 0 && s.MoveTo == "" && s.Perm == nil {
+		return s, atPath(p.fail(f.line-1, "nothing is said of this file", fileHeaders), s.Path)
+	}
+	return s, nil
+}
+
+// unfit returns an error for what no text patch can say.
+func (p *parser) unfit(f *diffFile) error {
+	for _, mode := range []string{f.added, f.deleted, f.oldMode, f.newMode} {
+		switch {
+		case strings.HasPrefix(mode, "16"):
+			f.unfit = "a submodule cannot be patched here"
+		case strings.HasPrefix(mode, "12"):
+			f.unfit = "a symbolic link cannot be patched here"
+		case mode != "" && permissions(mode) == nil:
+			f.unfit = fmt.Sprintf("the mode %s cannot be read", quoteLine(mode))
+		}
+	}
+	if f.copied != "" {
+		f.unfit = "a copy cannot be made from a diff"
+	}
+	if (f.from == "") != (f.to == "") {
+		f.unfit = "one of the names of a renamed file is missing"
+	}
+	if f.unfit == "" {
+		return nil
+	}
+	return p.fail(f.line-1, f.unfit, "changes to text files, and their names and permissions; a new file with all its lines")
+}
+
+// permissions reads the mode of a regular file, as git writes it.
+func permissions(mode string) *fs.FileMode {
+	n, err := strconv.ParseUint(mode, 8, 32)
+	if err != nil || n>>12 != 8 {
+		return nil
+	}
+	perm := fs.FileMode(n) & fs.ModePerm
+	return &perm
+}
+
+// executable returns the permissions of a new file, if they are not the usual ones.
+func executable(mode string) *fs.FileMode {
+	if perm := permissions(mode); perm != nil && *perm&0o111 != 0 {
+		return perm
+	}
+	return nil
+}
+
+// startsEmpty reports whether hunks are of a file that has no lines before.
+func startsEmpty(hunks []Hunk) bool {
+	return len(hunks) == 1 && hunks[0].Unified.Old == 0 && hunks[0].Unified.OldCount == 0
+}
+
+// endsEmpty reports whether hunks leave no lines.
+func endsEmpty(hunks []Hunk) bool {
+	return len(hunks) == 1 && hunks[0].Unified.New == 0 && hunks[0].Unified.NewCount == 0
+}
+
+// addedContent returns the lines that hunks add.
+func addedContent(hunks []Hunk) []byte {
+	content := []byte{}
+	for _, h := range hunks {
+		for _, l := range h.Lines {
+			if l.Op == '+' {
+				content = append(append(content, l.Text...), '\n')
+			}
+		}
+		if h.Unified.NoNewlineNew {
+			content = content[:len(content)-1]
+		}
+	}
+	return content
+}
+
+// path returns the name of the file before the change, or after it where there was none.
+func (f *diffFile) path() string {
+	switch {
+	case f.from != "":
+		return f.from
+	case f.git != "":
+		return f.git
+	case !f.paired:
+		return ""
+	case f.old == devNull:
+		return strings.TrimPrefix(f.new, "b/")
+	case f.new == devNull:
+		return strings.TrimPrefix(f.old, "a/")
+	}
+	return commonName(f.old, f.new)
+}
+
+// commonName returns what two names end in, in whole components, or else the second, unless
+// it is the first with something behind, as in name and name.orig.
+func commonName(old, new string) string {
+	if old == new {
+		return new
+	}
+	same := 0
+	for i := 1; i <= min(len(old), len(new)) && old[len(old)-i] == new[len(new)-i]; i++ {
+		if old[len(old)-i] == '/' {
+			same = i - 1
+		}
+	}
+	if same > 0 {
+		return new[len(new)-same:]
+	}
+	if strings.HasPrefix(new, old) {
+		return old
+	}
+	return new
+}
+
+// gitName returns the name that stands twice after diff --git, each with its prefix or both
+// with none, or "" where the two differ.
+func gitName(s string) string {
+	if strings.HasPrefix(s, `"`) || strings.HasSuffix(s, `"`) {
+		first, rest := cutQuoted(s)
+		return sameName(first, unquote(strings.TrimPrefix(rest, " ")))
+	}
+	for i := range len(s) {
+		if s[i] == ' ' {
+			if name := sameName(s[:i], s[i+1:]); name != "" {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// sameName returns the name that two have in common but for one component in front.
+func sameName(a, b string) string {
+	if a == b {
+		return a
+	}
+	i, j := strings.IndexByte(a, '/'), strings.IndexByte(b, '/')
+	if i >= 0 && j >= 0 && len(a)-i == len(b)-j && a[i:] == b[j:] {
+		return a[i+1:]
+	}
+	return ""
+}
+
+// cutQuoted returns the first of two names, of which one at least is quoted, and the rest.
+func cutQuoted(s string) (first, rest string) {
+	if !strings.HasPrefix(s, `"`) {
+		first, rest, _ = strings.Cut(s, ` "`)
+		return first, `"` + rest
+	}
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return unquote(s[:i+1]), s[i+1:]
+		}
+	}
+	return s, ""
+}
+
+// unquote reads a name that git may have quoted as in C. What cannot be read stays.
+func unquote(s string) string {
+	if len(s) < 2 || s[0] != '"' {
+		return s
+	}
+	end := strings.LastIndexByte(s, '"')
+	if end == 0 {
+		return s
+	}
+	// Go's escapes are those of C, and git uses no others.
+	if name, err := strconv.Unquote(s[:end+1]); err == nil {
+		return name
+	}
+	return s
+}
+
+// samePath reports whether two ways to write a path mean one.
+func samePath(a, b string) bool { return path.Clean(a) == path.Clean(b) }

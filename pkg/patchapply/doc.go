@@ -8,9 +8,10 @@
 //
 //	p, err := patchapply.Parse(text)
 //	...
-//	plan, err := p.Plan(ctx, storage)
+//	storage := patchapply.NewDir(fsroot.NewSet(dir), "") // or NewMemory, or your own
+//	plan, err := p.Plan(ctx, storage.View(ctx))
 //	...
-//	err = plan.Commit(ctx)
+//	plan, err = plan.Commit(ctx, storage)
 //
 // Files are bytes: what a patch does not name stays as it is, line ends, encoding and a
 // missing last newline included.

@@ -1,0 +1,254 @@
+package patchapply
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// A Plan is what a patch would do to a storage. It holds the content of all its files.
+type Plan struct {
+	Outcomes []Outcome // one for each file, in the order of the patch
+	Warnings []string  // of the patch as a whole, each one line
+	patch    *Patch
+	changes  []Change
+}
+
+// Changes returns what [Tx.Commit] takes to make the plan so: nothing where all files stay
+// as they are.
+func (p *Plan) Changes() []Change { return slices.Clone(p.changes) }
+
+// Plan works out what every file would become, section by section, each on what the ones
+// before it made, and changes nothing. Where a section cannot be applied it returns an
+// [*Error], and none of the patch applies.
+func (p *Patch) Plan(ctx context.Context, v View) (*Plan, error) {
+	if len(p.Sections) == 0 {
+		return nil, refusal(EmptyPatch, "the patch has no file section, such as *** Update File: path. No files were changed.")
+	}
+	o := newOverlay(v)
+	for i := range p.Sections {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s := &p.Sections[i]
+		if err := o.apply(s); err != nil {
+			return nil, s.blame(err)
+		}
+	}
+	return &Plan{Outcomes: o.outcomes(), Warnings: p.Warnings, patch: p, changes: o.changes()}, nil
+}
+
+// Commit makes the plan so, and returns the plan that was made: where files have changed
+// since p was worked out, the patch is planned again, by the one who alone may write. Other
+// files than p's are never touched: a plan that would is a StaleFile.
+func (p *Plan) Commit(ctx context.Context, s Storage) (*Plan, error) {
+	if len(p.changes) == 0 {
+		return p, nil
+	}
+	tx, err := s.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.End()
+	if err = tx.Commit(p.changes); ClassOf(err) == StaleFile {
+		return p.again(ctx, tx)
+	}
+	return p, err
+}
+
+func (p *Plan) again(ctx context.Context, tx Tx) (*Plan, error) {
+	now, err := p.patch.Plan(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.EqualFunc(p.Outcomes, now.Outcomes, Outcome.touchesAs) {
+		return nil, refusal(StaleFile, "other files than before would be changed, since the tree was changed meanwhile. No files were changed; send the patch again.")
+	}
+	if len(now.changes) == 0 {
+		return now, nil
+	}
+	return now, tx.Commit(now.changes)
+}
+
+func (o *overlay) apply(s *Section) error {
+	p, err := o.view.Clean(s.Path)
+	if err != nil {
+		return err
+	}
+	n, err := o.at(p)
+	switch {
+	case s.Kind == Add && ClassOf(err) == NotText:
+		return exists(p)
+	case err != nil:
+		return err
+	case s.Kind == Add:
+		return o.add(n, s)
+	case !n.taken():
+		return o.absent(n, s.Path)
+	case s.Kind == Delete:
+		o.drop(n)
+		return nil
+	}
+	return o.update(n, s)
+}
+
+func (o *overlay) add(n *name, s *Section) error {
+	if n.taken() {
+		return exists(n.path)
+	}
+	f := &node{content: s.Content, touched: n}
+	if s.Perm != nil {
+		f.perm = s.Perm.Perm()
+	}
+	if err := o.hold(f.content); err != nil {
+		return err
+	}
+	return o.put(n, f)
+}
+
+func exists(p string) error {
+	return refusal(AlreadyExists, "%s exists already; use *** Update File to change it, or *** Delete File and then *** Add File in one patch to replace it", show(p))
+}
+
+// absent says that there is no such file, and what may have been meant.
+func (o *overlay) absent(n *name, asked string) error {
+	if n.gone {
+		return refusal(FileNotFound, "%s is deleted or moved earlier in this patch", show(n.path))
+	}
+	text := show(n.path) + " does not exist"
+	if near := o.view.Similar(asked); len(near) > 0 {
+		for i := range near {
+			near[i] = show(near[i])
+		}
+		text += "; similar: " + strings.Join(near, ", ")
+	}
+	return refusal(FileNotFound, "%s", text)
+}
+
+// update changes a file, moves it, or both.
+func (o *overlay) update(n *name, s *Section) error {
+	to, err := o.destination(n, s)
+	if err != nil {
+		return err
+	}
+	f, err := o.file(n)
+	switch {
+	case err != nil:
+		return err
+	case len(s.Hunks) == 0 && s.MoveTo == "" && s.Perm == nil:
+		return refusal(ParseError, "the section for %s changes nothing: give hunks that start with @@, or *** Move to: path", show(n.path))
+	}
+	after, report := f.content, []HunkReport(nil)
+	if len(s.Hunks) > 0 {
+		if after, report, err = s.Apply(f.content); err != nil {
+			return err
+		}
+	}
+	if to != n {
+		// Other names of the file keep what they have.
+		f = &node{first: f.first, from: f.from, content: f.content, perm: f.perm, hunks: f.hunks}
+		if !n.put {
+			f.from = n.path
+		}
+	}
+	if s.Perm != nil {
+		f.perm = s.Perm.Perm()
+	}
+	f.touched, f.hunks = n, append(f.hunks, report...)
+	if !bytes.Equal(f.content, after) {
+		f.content = after
+		if err := o.hold(after); err != nil {
+			return err
+		}
+	}
+	if to == n {
+		return nil
+	}
+	f.touched = to
+	o.drop(n)
+	return o.put(to, f)
+}
+
+// destination returns the name that a section moves n to, or n itself.
+func (o *overlay) destination(n *name, s *Section) (*name, error) {
+	if s.MoveTo == "" {
+		return n, nil
+	}
+	p, err := o.view.Clean(s.MoveTo)
+	if err != nil {
+		return nil, err
+	}
+	if p == n.path {
+		return n, nil
+	}
+	to, err := o.at(p)
+	switch {
+	case ClassOf(err) == NotText || err == nil && to.taken():
+		return nil, refusal(AlreadyExists, "%s cannot move to %s, which exists already; delete that first in the same patch, or choose another name", show(n.path), show(p))
+	case err != nil:
+		return nil, err
+	case n.isLink():
+		return nil, refusal(InvalidPath, "%s is a symbolic link, which a patch cannot move; move what it leads to", show(n.path))
+	}
+	return to, nil
+}
+
+// file returns the file that n names, links followed.
+func (o *overlay) file(n *name) (*node, error) {
+	switch {
+	case n.broken != nil:
+		return nil, n.broken
+	case n.link == nil:
+		return n.now, nil
+	case n.link.isLink():
+		return o.file(n.link)
+	case n.link.now == nil:
+		return nil, refusal(FileNotFound, "%s is a link to %s, which is deleted or moved earlier in this patch", show(n.path), show(n.link.path))
+	}
+	return n.link.now, nil
+}
+
+// blame says which section err is about, and that nothing was changed.
+func (s *Section) blame(err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	own := *e
+	if own.Path == "" {
+		own.Path = s.Path
+	}
+	if own.Line == 0 {
+		own.Line = s.Line
+	}
+	if !strings.Contains(own.Text, "iles were changed.") {
+		if s.Line > 0 {
+			own.Text += fmt.Sprintf(" (patch line %d)", s.Line)
+		}
+		own.Text += ". No files were changed."
+	}
+	return &own
+}
+
+func refusal(c Class, format string, args ...any) *Error {
+	return &Error{Class: c, Text: fmt.Sprintf(format, args...)}
+}
+
+// shownPath bounds how much of a path an error repeats.
+const shownPath = 300
+
+// show makes p one unforgeable part of a line.
+func show(p string) string {
+	if len(p) > shownPath {
+		p = strings.ToValidUTF8(p[:shownPath], "") + "..."
+	}
+	if p == "" || strings.ContainsFunc(p, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
+		return strconv.Quote(p)
+	}
+	return p
+}

@@ -91,7 +91,7 @@ func (v *dirView) choose(r *fsroot.Root) error {
 	case v.root == r:
 		return nil
 	case v.root != nil:
-		return refusal(InvalidPath, "a patch may touch one root only, and this one is about %s and %s; send a patch for each", show(v.root.Dir()), show(r.Dir()))
+		return refusal(InvalidPath, "a patch may touch one root only, and this one is about %s and %s; send a patch for each", quotePath(v.root.Dir()), quotePath(r.Dir()))
 	}
 	if v.lock != nil {
 		if err := v.lock(r); err != nil {
@@ -106,7 +106,7 @@ func (v *dirView) choose(r *fsroot.Root) error {
 func (v *dirView) enter(p string) (fsroot.Place, error) {
 	place, ok := v.Place(p)
 	if !ok {
-		return place, refusal(PathEscape, "%s is outside the roots", show(p))
+		return place, refusal(PathEscape, "%s is outside the roots", quotePath(p))
 	}
 	return place, v.choose(place.Root)
 }
@@ -144,7 +144,7 @@ func (v *dirView) locate(p string) (fsroot.Place, error) {
 	case err != nil && fsroot.KindOf(err) != fsroot.NotExist:
 		return place, dirError(err)
 	case place.Rel == ".":
-		return place, refusal(InvalidPath, "%s is the root itself; name a file below it", show(p))
+		return place, refusal(InvalidPath, "%s is the root itself; name a file below it", quotePath(p))
 	}
 	return place, nil
 }
@@ -161,7 +161,7 @@ func (v *dirView) relative(asked, rel string) (fsroot.Place, error) {
 	roots := v.set.Roots()
 	switch len(roots) {
 	case 0:
-		return fsroot.Place{}, refusal(InvalidPath, "%s cannot be looked up, since no directory is served", show(asked))
+		return fsroot.Place{}, refusal(InvalidPath, "%s cannot be looked up, since no directory is served", quotePath(asked))
 	case 1:
 		return fsroot.Place{Root: roots[0], Rel: rel}, nil
 	}
@@ -169,7 +169,7 @@ func (v *dirView) relative(asked, rel string) (fsroot.Place, error) {
 	var hit, parent *fsroot.Root
 	for _, r := range roots {
 		if _, err := r.Lstat(rel); err == nil {
-			hits, hit = append(hits, show(r.Abs(rel))), r
+			hits, hit = append(hits, quotePath(r.Abs(rel))), r
 		}
 		if info, err := r.Stat(path.Dir(rel)); err == nil && info.IsDir() && parent == nil {
 			parent = r
@@ -177,7 +177,7 @@ func (v *dirView) relative(asked, rel string) (fsroot.Place, error) {
 	}
 	switch {
 	case len(hits) > 1:
-		return fsroot.Place{}, refusal(InvalidPath, "%s is in several roots; use one of %s", show(asked), strings.Join(hits, ", "))
+		return fsroot.Place{}, refusal(InvalidPath, "%s is in several roots; use one of %s", quotePath(asked), strings.Join(hits, ", "))
 	case len(hits) == 1:
 	case v.root != nil:
 		hit = v.root
@@ -222,7 +222,7 @@ func (v *dirView) Load(p string, limit int64) (*File, error) {
 	case err != nil:
 		return v.brokenLink(p, place, err)
 	case int64(len(content)) > limit:
-		return nil, refusal(TooLarge, "%s has %d bytes, too many for this patch", show(p), len(content))
+		return nil, refusal(TooLarge, "%s has %d bytes, too many for this patch", quotePath(p), len(content))
 	}
 	return &File{
 		Content: content, Perm: was.Perm(), IsLink: was.IsLink(),
@@ -287,7 +287,17 @@ func (tx *dirTx) Commit(changes []Change) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	return dirError(tx.tx.Commit(steps))
+	return commitError(tx.tx.Commit(steps))
+}
+
+// commitError says that all is as it was, unless the error says what is not.
+func commitError(err error) error {
+	err = dirError(err)
+	var of *fsroot.Error
+	if e, ok := err.(*Error); ok && (!errors.As(e.Err, &of) || len(of.Lost) == 0) {
+		e.Text += "." + unchanged
+	}
+	return err
 }
 
 func snapshot(f *File) *fsroot.Snapshot {

@@ -102,17 +102,17 @@ func (files memoryMap) follow(p string) (string, error) {
 		f, ok := files[p]
 		switch {
 		case !ok && files.isDir(p):
-			return "", refusal(IsDirectory, "%s is a directory", show(p))
+			return "", refusal(IsDirectory, "%s is a directory", quotePath(p))
 		case !ok:
-			return "", refusal(FileNotFound, "%s does not exist", show(p))
+			return "", refusal(FileNotFound, "%s does not exist", quotePath(p))
 		case f.target == "":
 			return p, nil
 		case f.target == ".." || strings.HasPrefix(f.target, "../"):
-			return "", refusal(PathEscape, "%s leads outside the root", show(p))
+			return "", refusal(PathEscape, "%s leads outside the root", quotePath(p))
 		}
 		p = f.target
 	}
-	return "", refusal(InvalidPath, "%s goes through too many links", show(p))
+	return "", refusal(InvalidPath, "%s goes through too many links", quotePath(p))
 }
 
 func (files memoryMap) isDir(p string) bool {
@@ -142,7 +142,7 @@ type memoryView struct{ m *Memory }
 // Clean brings p to the form of the map's keys.
 func (memoryView) Clean(p string) (string, error) {
 	if path.IsAbs(p) {
-		return "", refusal(PathEscape, "%s is outside the root; use a path relative to it", show(p))
+		return "", refusal(PathEscape, "%s is outside the root; use a path relative to it", quotePath(p))
 	}
 	return cleanRelative(p)
 }
@@ -154,13 +154,13 @@ func cleanRelative(p string) (string, error) {
 	case p == "":
 		return "", refusal(InvalidPath, "a path is missing")
 	case strings.ContainsRune(p, 0):
-		return "", refusal(InvalidPath, "%s holds a NUL byte", show(p))
+		return "", refusal(InvalidPath, "%s holds a NUL byte", quotePath(p))
 	case c == ".." || strings.HasPrefix(c, "../"):
-		return "", refusal(PathEscape, "%s is outside the root; use a path below it", show(p))
+		return "", refusal(PathEscape, "%s is outside the root; use a path below it", quotePath(p))
 	case c == ".":
-		return "", refusal(InvalidPath, "%s is the root itself; name a file below it", show(p))
+		return "", refusal(InvalidPath, "%s is the root itself; name a file below it", quotePath(p))
 	case strings.HasSuffix(p, "/"):
-		return "", refusal(InvalidPath, "%s ends in a slash, and so names a directory; name a file", show(p))
+		return "", refusal(InvalidPath, "%s ends in a slash, and so names a directory; name a file", quotePath(p))
 	}
 	return c, nil
 }
@@ -188,7 +188,7 @@ func (files memoryMap) load(p string, limit int64) (*File, error) {
 		out.Real, out.Perm = real, f.perm
 	}
 	if int64(len(f.content)) > limit {
-		return nil, refusal(TooLarge, "%s has %d bytes", show(p), len(f.content))
+		return nil, refusal(TooLarge, "%s has %d bytes", quotePath(p), len(f.content))
 	}
 	out.Content = f.content
 	return out, nil
@@ -197,11 +197,11 @@ func (files memoryMap) load(p string, limit int64) (*File, error) {
 // vacant returns nil if a file could be made at p.
 func (files memoryMap) vacant(p string) error {
 	if files.isDir(p) {
-		return refusal(IsDirectory, "%s is a directory", show(p))
+		return refusal(IsDirectory, "%s is a directory", quotePath(p))
 	}
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
 		if _, ok := files[dir]; ok {
-			return refusal(InvalidPath, "%s is a file, so nothing can be below it", show(dir))
+			return refusal(InvalidPath, "%s is a file, so nothing can be below it", quotePath(dir))
 		}
 	}
 	return nil
@@ -252,7 +252,7 @@ func (files memoryMap) check(c Change) error {
 	if c.Before == nil || ok && f.version == c.Before.Token {
 		return nil
 	}
-	return refusal(StaleFile, "%s was changed by another since it was read", show(c.Path))
+	return refusal(StaleFile, "%s was changed since it was read.%s", quotePath(c.Path), unchanged)
 }
 
 func (files memoryMap) make(c Change) error {
@@ -267,7 +267,7 @@ func (files memoryMap) make(c Change) error {
 			return err
 		}
 		if _, ok := files[p]; ok {
-			return refusal(StaleFile, "%s was made by another", show(p))
+			return refusal(StaleFile, "%s was made meanwhile.%s", quotePath(p), unchanged)
 		}
 	} else {
 		real, err := files.follow(p)

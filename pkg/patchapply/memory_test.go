@@ -18,15 +18,17 @@ func TestMemoryIsAStorage(t *testing.T) {
 			Write:   func(p, content string, perm fs.FileMode) { m.Write(p, []byte(content), perm) },
 			Remove:  m.Remove,
 			Link:    m.Link,
-			Tree: func() map[string]string {
-				tree := map[string]string{}
-				for _, p := range m.Paths() {
-					tree[p] = memoryEntry(m, p)
-				}
-				return tree
-			},
+			Tree:    func() map[string]string { return memoryTree(m) },
 		}
 	})
+}
+
+func memoryTree(m *patchapply.Memory) map[string]string {
+	tree := map[string]string{}
+	for _, p := range m.Paths() {
+		tree[p] = memoryEntry(m, p)
+	}
+	return tree
 }
 
 func memoryEntry(m *patchapply.Memory, p string) string {

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 )
 
 // A Plan is what a patch would do to a storage. It holds the content of all its files.
@@ -28,7 +26,7 @@ func (p *Plan) Changes() []Change { return slices.Clone(p.changes) }
 // [*Error], and none of the patch applies.
 func (p *Patch) Plan(ctx context.Context, v View) (*Plan, error) {
 	if len(p.Sections) == 0 {
-		return nil, refusal(EmptyPatch, "the patch has no file section, such as *** Update File: path. No files were changed.")
+		return nil, refusal(EmptyPatch, "the patch names no files"+unchanged)
 	}
 	o := newOverlay(v)
 	for i := range p.Sections {
@@ -67,7 +65,7 @@ func (p *Plan) again(ctx context.Context, tx Tx) (*Plan, error) {
 		return nil, err
 	}
 	if !slices.EqualFunc(p.Outcomes, now.Outcomes, Outcome.touchesAs) {
-		return nil, refusal(StaleFile, "other files than before would be changed, since the tree was changed meanwhile. No files were changed; send the patch again.")
+		return nil, refusal(StaleFile, "the tree was changed meanwhile, so that other files would be changed than when the patch was judged; send it again."+unchanged)
 	}
 	if len(now.changes) == 0 {
 		return now, nil
@@ -112,18 +110,18 @@ func (o *overlay) add(n *name, s *Section) error {
 }
 
 func exists(p string) error {
-	return refusal(AlreadyExists, "%s exists already; use *** Update File to change it, or *** Delete File and then *** Add File in one patch to replace it", show(p))
+	return refusal(AlreadyExists, "%s exists already; use *** Update File to change it, or *** Delete File and then *** Add File in one patch to replace it", quotePath(p))
 }
 
 // absent says that there is no such file, and what may have been meant.
 func (o *overlay) absent(n *name, asked string) error {
 	if n.gone {
-		return refusal(FileNotFound, "%s is deleted or moved earlier in this patch", show(n.path))
+		return refusal(FileNotFound, "%s is deleted or moved earlier in this patch", quotePath(n.path))
 	}
-	text := show(n.path) + " does not exist"
+	text := quotePath(n.path) + " does not exist"
 	if near := o.view.Similar(asked); len(near) > 0 {
 		for i := range near {
-			near[i] = show(near[i])
+			near[i] = quotePath(near[i])
 		}
 		text += "; similar: " + strings.Join(near, ", ")
 	}
@@ -141,7 +139,7 @@ func (o *overlay) update(n *name, s *Section) error {
 	case err != nil:
 		return err
 	case len(s.Hunks) == 0 && s.MoveTo == "" && s.Perm == nil:
-		return refusal(ParseError, "the section for %s changes nothing: give hunks that start with @@, or *** Move to: path", show(n.path))
+		return refusal(ParseError, "the section for %s changes nothing: give hunks that start with @@, or *** Move to: path", quotePath(n.path))
 	}
 	after, report := f.content, []HunkReport(nil)
 	if len(s.Hunks) > 0 {
@@ -189,11 +187,11 @@ func (o *overlay) destination(n *name, s *Section) (*name, error) {
 	to, err := o.at(p)
 	switch {
 	case ClassOf(err) == NotText || err == nil && to.taken():
-		return nil, refusal(AlreadyExists, "%s cannot move to %s, which exists already; delete that first in the same patch, or choose another name", show(n.path), show(p))
+		return nil, refusal(AlreadyExists, "%s cannot move to %s, which exists already; delete that first in the same patch, or choose another name", quotePath(n.path), quotePath(p))
 	case err != nil:
 		return nil, err
 	case n.isLink():
-		return nil, refusal(InvalidPath, "%s is a symbolic link, which a patch cannot move; move what it leads to", show(n.path))
+		return nil, refusal(InvalidPath, "%s is a symbolic link, which a patch cannot move; move what it leads to", quotePath(n.path))
 	}
 	return to, nil
 }
@@ -208,7 +206,7 @@ func (o *overlay) file(n *name) (*node, error) {
 	case n.link.isLink():
 		return o.file(n.link)
 	case n.link.now == nil:
-		return nil, refusal(FileNotFound, "%s is a link to %s, which is deleted or moved earlier in this patch", show(n.path), show(n.link.path))
+		return nil, refusal(FileNotFound, "%s is a link to %s, which is deleted or moved earlier in this patch", quotePath(n.path), quotePath(n.link.path))
 	}
 	return n.link.now, nil
 }
@@ -226,29 +224,15 @@ func (s *Section) blame(err error) error {
 	if own.Line == 0 {
 		own.Line = s.Line
 	}
-	if !strings.Contains(own.Text, "iles were changed.") {
+	if !strings.HasSuffix(own.Text, unchanged) {
 		if s.Line > 0 {
 			own.Text += fmt.Sprintf(" (patch line %d)", s.Line)
 		}
-		own.Text += ". No files were changed."
+		own.Text += "." + unchanged
 	}
 	return &own
 }
 
 func refusal(c Class, format string, args ...any) *Error {
 	return &Error{Class: c, Text: fmt.Sprintf(format, args...)}
-}
-
-// shownPath bounds how much of a path an error repeats.
-const shownPath = 300
-
-// show makes p one unforgeable part of a line.
-func show(p string) string {
-	if len(p) > shownPath {
-		p = strings.ToValidUTF8(p[:shownPath], "") + "..."
-	}
-	if p == "" || strings.ContainsFunc(p, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
-		return strconv.Quote(p)
-	}
-	return p
 }

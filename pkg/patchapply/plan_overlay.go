@@ -83,9 +83,9 @@ func (o *overlay) belowFile(p string) error {
 		switch {
 		case n == nil || n.isLink():
 		case n.now != nil:
-			return refusal(InvalidPath, "%s is a file, so nothing can be below it", show(dir))
+			return refusal(InvalidPath, "%s is a file, so nothing can be below it", quotePath(dir))
 		case n.was != nil:
-			return refusal(InvalidPath, "%s is a file, which a directory cannot replace within one patch; delete it in a patch of its own first", show(dir))
+			return refusal(InvalidPath, "%s is a file, which a directory cannot replace within one patch; delete it in a patch of its own first", quotePath(dir))
 		}
 	}
 	return nil
@@ -121,9 +121,9 @@ func (n *name) taken() bool { return n.now != nil || n.isLink() }
 func (o *overlay) put(n *name, f *node) error {
 	switch {
 	case o.below[n.path] > 0:
-		return refusal(IsDirectory, "%s is a directory that this patch makes", show(n.path))
+		return refusal(IsDirectory, "%s is a directory that this patch makes", quotePath(n.path))
 	case n.was != nil && n.was.IsLink:
-		return refusal(AlreadyExists, "%s is a symbolic link, which a file cannot replace within one patch; delete the link in a patch of its own first", show(n.path))
+		return refusal(AlreadyExists, "%s is a symbolic link, which a file cannot replace within one patch; delete the link in a patch of its own first", quotePath(n.path))
 	}
 	n.now, n.put = f, true
 	o.count(n.path, 1)

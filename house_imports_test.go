@@ -50,7 +50,7 @@ var imports = map[string][]string{
 	"integration/bench":       {},
 	"integration/conformance": {"pkg/toolkit/streamable"},
 	"integration/demo":        {},
-	"integration/docgen":      {"internal/filetool", "pkg/toolkit"},
+	"integration/docgen":      {"internal/filetool", "internal/patchtool", "pkg/toolkit"},
 	"integration/fixture":     {"pkg/approval", "pkg/toolkit"},
 	"integration/minimal":     {},
 }

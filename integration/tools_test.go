@@ -14,13 +14,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/toolhost/toolhost/internal/filetool"
+	"github.com/toolhost/toolhost/internal/patchtool"
 	"github.com/toolhost/toolhost/pkg/toolkit"
 )
 
 var update = flag.Bool("update", false, "write the snapshots of tool definitions")
 
 // apps are all servers of the suite.
-func apps() []toolkit.App { return []toolkit.App{filetool.App()} }
+func apps() []toolkit.App { return []toolkit.App{filetool.App(), patchtool.App()} }
 
 // definitions returns the tools of a server as it serves them.
 func definitions(t *testing.T, a toolkit.App, flags ...string) (raw []byte, tools []map[string]any) {

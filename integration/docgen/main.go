@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/toolhost/toolhost/internal/filetool"
+	"github.com/toolhost/toolhost/internal/patchtool"
 	"github.com/toolhost/toolhost/pkg/toolkit"
 )
 
@@ -41,7 +42,7 @@ func main() {
 	}
 }
 
-func apps() []toolkit.App { return []toolkit.App{filetool.App()} }
+func apps() []toolkit.App { return []toolkit.App{filetool.App(), patchtool.App()} }
 
 // A tool is what a table shows of one.
 type tool struct {

@@ -1,0 +1,78 @@
+package patchtool
+
+import (
+	"context"
+
+	"github.com/toolhost/toolhost/pkg/approval"
+	"github.com/toolhost/toolhost/pkg/patchapply"
+	"github.com/toolhost/toolhost/pkg/toolkit"
+)
+
+var definition = toolkit.Definition{
+	Effect: approval.WriteFiles,
+	Name:   "apply_patch",
+	Title:  "Apply a patch",
+	Description: "Changes files below the roots, all or nothing. Between *** Begin Patch and *** End Patch stand sections: " +
+		"*** Add File: path, + lines; *** Delete File: path; *** Update File: path, maybe *** Move to: path, then hunks: " +
+		"@@ (maybe with a line above, such as func x), context lines (leading space), - and + lines.",
+	Params: params,
+	Hints:  toolkit.Hints{ClosedWorld: true},
+}
+
+// addApplyPatch registers apply_patch.
+func addApplyPatch(s *toolkit.Server, p place) error {
+	return toolkit.Add(s, toolkit.Tool[applyIn, *applyPlan, applyOut]{
+		Definition: definition, Plan: p.planApply, Run: runApply, Render: applyOut.render,
+	})
+}
+
+// An applyPlan is a patch worked out on the files as they are.
+type applyPlan struct {
+	storage *patchapply.Dir
+	plan    *patchapply.Plan
+	dry     bool
+}
+
+func (p place) planApply(ctx context.Context, call *toolkit.Call, in applyIn) (*applyPlan, approval.Action, error) {
+	var a approval.Action
+	storage, err := p.storage(ctx, call)
+	if err != nil {
+		return nil, a, err
+	}
+	patch, err := in.parse()
+	if err != nil {
+		return nil, a, err
+	}
+	plan, err := work(ctx, storage, patch)
+	if err != nil {
+		a.Summary, a.Paths = "apply a patch that does not fit", paths(storage, attempted(storage, patch))
+		return nil, a, err
+	}
+	a.Summary, a.Paths = summary(plan), paths(storage, accesses(plan))
+	return &applyPlan{storage, plan, in.DryRun}, a, nil
+}
+
+// work plans a patch without waiting for others. What does not fit may have been seen half
+// changed: only who alone may write can say that it does not.
+func work(ctx context.Context, d *patchapply.Dir, p *patchapply.Patch) (*patchapply.Plan, error) {
+	if plan, err := p.Plan(ctx, d.View(ctx)); err == nil {
+		return plan, nil
+	}
+	tx, err := d.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.End()
+	return p.Plan(ctx, tx)
+}
+
+func runApply(ctx context.Context, p *applyPlan, _ approval.Grant, _ toolkit.Progress) (applyOut, error) {
+	if p.dry {
+		return applyOut{plan: p.plan, dry: true}, nil
+	}
+	done, err := p.plan.Commit(ctx, p.storage)
+	if err != nil {
+		return applyOut{}, err
+	}
+	return applyOut{plan: done}, nil
+}

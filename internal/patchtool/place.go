@@ -1,0 +1,96 @@
+package patchtool
+
+import (
+	"context"
+
+	"github.com/toolhost/toolhost/pkg/approval"
+	"github.com/toolhost/toolhost/pkg/fsroot"
+	"github.com/toolhost/toolhost/pkg/patchapply"
+	"github.com/toolhost/toolhost/pkg/toolkit"
+)
+
+// A place is where patches are applied: the operator's roots, which a client's own only
+// narrow, and the state directory.
+type place struct {
+	operator *fsroot.Set
+	state    string
+}
+
+// storage returns the files that a call may change. Without an operator's roots the
+// client's serve; with neither the call explains what to add.
+func (p place) storage(ctx context.Context, call *toolkit.Call) (*patchapply.Dir, error) {
+	uris, declared, err := call.ClientRoots(ctx)
+	if err != nil {
+		return nil, err
+	}
+	set := p.operator
+	if declared {
+		if set, err = set.Narrow(uris); err != nil {
+			return nil, err
+		}
+	}
+	if set.Empty() {
+		return nil, toolkit.Errorf("no directory is served: the operator adds one with --root DIR " +
+			"(or MCP_PATCH_ROOT in the environment), or the client declares roots")
+	}
+	return patchapply.NewDir(set, p.state), nil
+}
+
+// An access is what a patch does to one clean path.
+type access struct {
+	path string
+	kind approval.Access
+}
+
+// accesses are all that a plan would touch. A file that stays as it is counts as updated:
+// whether it does depends on what is in it.
+func accesses(plan *patchapply.Plan) (out []access) {
+	for _, o := range plan.Outcomes {
+		switch o.Effect {
+		case patchapply.Created:
+			out = append(out, access{o.Real, approval.Create})
+		case patchapply.Deleted:
+			out = append(out, access{o.Real, approval.Delete})
+		case patchapply.Moved:
+			out = append(out, access{o.From, approval.Delete}, access{o.Real, approval.Create})
+		default:
+			out = append(out, access{o.Real, approval.Update})
+		}
+	}
+	return out
+}
+
+// attempted are the paths of a patch that could not be planned. Its error may say what is in
+// a file, so they count as read too.
+func attempted(d *patchapply.Dir, p *patchapply.Patch) (out []access) {
+	for _, s := range p.Sections {
+		real, ok := d.Real(s.Path)
+		if !ok {
+			continue
+		}
+		kind := approval.Update
+		switch s.Kind {
+		case patchapply.Add:
+			kind = approval.Create
+		case patchapply.Delete:
+			kind = approval.Delete
+		}
+		out = append(out, access{real, approval.Read}, access{real, kind})
+		if to, ok := d.Real(s.MoveTo); ok {
+			out = append(out, access{to, approval.Create})
+		}
+	}
+	return out
+}
+
+// paths puts accesses into the terms of a policy, which is written against the operator's
+// roots.
+func paths(d *patchapply.Dir, all []access) (out []approval.Path) {
+	for _, a := range all {
+		if at, ok := d.Place(a.path); ok {
+			origin, below := at.Root.Origin(at.Rel)
+			out = append(out, approval.Path{Access: a.kind, Root: origin.Dir(), Rel: below})
+		}
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package patchtool
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/toolhost/toolhost/pkg/linediff"
+	"github.com/toolhost/toolhost/pkg/patchapply"
+	"github.com/toolhost/toolhost/pkg/toolkit"
+)
+
+// Bounds on what a person is shown of a plan. Most calls are shown to nobody, so it must
+// cost next to nothing.
+const (
+	summaryBytes = 4 << 10
+	summaryFiles = 8        // that the first line names
+	diffWindow   = 64 << 10 // of a file, from the first difference on
+)
+
+// summary says in one line what a plan would do, and below it as a diff, as far as that fits.
+func summary(plan *patchapply.Plan) string {
+	var what []string
+	for i, o := range plan.Outcomes {
+		if i == summaryFiles {
+			what = append(what, fmt.Sprintf("and %d more", len(plan.Outcomes)-i))
+			break
+		}
+		what = append(what, intent(o))
+	}
+	text := "apply a patch: " + strings.Join(what, ", ")
+	for _, o := range plan.Outcomes {
+		if len(text) > summaryBytes {
+			break
+		}
+		text += diff(o)
+	}
+	if len(text) > summaryBytes {
+		text = toolkit.Cut(text, summaryBytes)
+	}
+	return text
+}
+
+func intent(o patchapply.Outcome) string {
+	name := toolkit.Inline(o.Path)
+	switch o.Effect {
+	case patchapply.Created:
+		return "create " + name
+	case patchapply.Updated:
+		return "update " + name
+	case patchapply.Deleted:
+		return "delete " + name
+	case patchapply.Moved:
+		return "move " + toolkit.Inline(o.From) + " to " + name
+	}
+	return "leave " + name
+}
+
+// diff returns what differs in a file, each line so that it cannot pass for something else.
+func diff(o patchapply.Outcome) string {
+	var before []byte
+	if o.Before != nil {
+		before = o.Before.Content
+	}
+	if o.Effect == patchapply.Deleted || bytes.Equal(before, o.After) {
+		return ""
+	}
+	hunks, more := hunksOf(before, o.After)
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n--- %s", toolkit.Inline(o.Path))
+	for _, h := range hunks {
+		fmt.Fprintf(&b, "\n%s", h.Header())
+		for _, l := range h.Lines {
+			fmt.Fprintf(&b, "\n%c%s", l.Op, toolkit.Inline(strings.TrimRight(string(l.Text), "\r\n")))
+		}
+	}
+	if more {
+		b.WriteString("\n[the file goes on; more may differ]")
+	}
+	return b.String()
+}
+
+// hunksOf compares the windows of two texts that begin shortly before the first difference.
+// Hunks at the end of a window that does not reach the end of its text are left out: they
+// may be none.
+func hunksOf(before, after []byte) (hunks []linediff.Hunk, more bool) {
+	const context = 3
+	start := lineStart(before, commonPrefix(before, after), context)
+	lines := bytes.Count(before[:start], []byte("\n"))
+	a, moreA := window(before[start:])
+	b, moreB := window(after[start:])
+	hunks = linediff.Hunks(a, b, context)
+	if more = moreA || moreB; more && len(hunks) > 1 {
+		hunks = hunks[:len(hunks)-1]
+	}
+	for i := range hunks {
+		hunks[i].OldStart += lines
+		hunks[i].NewStart += lines
+	}
+	return hunks, more
+}
+
+func commonPrefix(a, b []byte) int {
+	const block = 4096
+	n, end := 0, min(len(a), len(b))
+	for n+block <= end && bytes.Equal(a[n:n+block], b[n:n+block]) {
+		n += block
+	}
+	for n < end && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// lineStart returns where the line begins that lies so many lines before the one at n.
+func lineStart(text []byte, n, lines int) int {
+	for range lines + 1 {
+		n = bytes.LastIndexByte(text[:n], '\n')
+		if n < 0 {
+			return 0
+		}
+	}
+	return n + 1
+}
+
+func window(text []byte) (part []byte, more bool) {
+	if len(text) <= diffWindow {
+		return text, false
+	}
+	return text[:diffWindow], true
+}

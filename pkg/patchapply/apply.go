@@ -40,7 +40,7 @@ func (s *Section) Apply(before []byte) (after []byte, report []HunkReport, err e
 			Pass: edit.pass, Fuzz: edit.fuzz, Warnings: edit.warnings,
 		})
 		e.edit(edit)
-		l.cursor = edit.start + edit.count
+		l.pass(edit)
 	}
 	return e.finish(), report, nil
 }
@@ -82,6 +82,15 @@ func isASCII(s string) bool {
 		}
 	}
 	return true
+}
+
+// pass goes on behind an edit.
+func (l *locator) pass(d edit) {
+	l.cursor = d.start + d.count
+	l.changed = l.cursor
+	for i := len(d.lines) - 1; i >= 0 && d.lines[i].Op == ' '; i-- {
+		l.changed--
+	}
 }
 
 // An edit is a hunk at its place.

@@ -112,22 +112,26 @@ func (e *emitter) terminate() {
 	}
 }
 
-// edit writes the file up to an edit, and the edit.
+// edit writes an edit, and the file up to its last change. Context behind that is left, as the
+// next hunk may begin in it.
 func (e *emitter) edit(d edit) {
-	e.copy(d.start)
 	e.last, e.tail = d.hunk, d.start+d.count == e.file.count()
+	at := d.start
 	run, removed, added := 0, 0, 0 // a run of removed lines, and what takes their place
 	for _, l := range d.lines {
 		switch l.Op {
 		case '-':
 			if removed == 0 || added > 0 {
-				run, removed, added = e.next, 0, 0
+				run, removed, added = at, 0, 0
 			}
+			e.copy(at)
+			at++
+			e.next = at
 			removed++
-			e.next++
 			e.delta--
 		case '+':
-			like := e.next - 1
+			e.copy(at)
+			like := at - 1
 			if removed > 0 {
 				like = run + min(added, removed-1)
 			}
@@ -135,7 +139,7 @@ func (e *emitter) edit(d edit) {
 			added++
 			e.delta++
 		default:
-			e.copy(e.next + 1)
+			at++
 			run, removed, added = 0, 0, 0
 		}
 	}

@@ -59,9 +59,11 @@ func (l *locator) notFound(s *search) error {
 	default:
 		t.add("The search began at line 1.")
 	}
-	l.explainElsewhere(s, t)
+	elsewhere := l.explainElsewhere(s, t)
 	l.explainApplied(s, t)
-	l.explainNearest(s, t)
+	if !elsewhere {
+		l.explainNearest(s, t)
+	}
 	return t.err(ContextNotFound)
 }
 

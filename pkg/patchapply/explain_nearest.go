@@ -9,10 +9,11 @@ const (
 	minSimilar = 2   // a line is like another if this part of it is the same: a half
 )
 
-// explainElsewhere says where the lines are, if that is before the search began.
-func (l *locator) explainElsewhere(s *search, t *explanation) {
+// explainElsewhere says where the lines are, if that is before the search began, and reports
+// whether it is.
+func (l *locator) explainElsewhere(s *search, t *explanation) bool {
 	if s.from == 0 {
-		return
+		return false
 	}
 	for p := PassExact; p < passes; p++ {
 		at := l.index(p).find(s.old, 0, 1)
@@ -24,8 +25,9 @@ func (l *locator) explainElsewhere(s *search, t *explanation) {
 		} else {
 			t.add("These lines are at line %d, before the anchor.", at[0]+1)
 		}
-		return
+		return true
 	}
+	return false
 }
 
 // explainApplied says where the new lines are, if they are there already.

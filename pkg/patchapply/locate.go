@@ -18,6 +18,7 @@ type locator struct {
 	file    *fileText
 	indexes [passes]*lineIndex
 	cursor  int // where the next hunk may begin, from 0
+	changed int // where one with numbers may: git prints some that share context with the one before
 	offset  int // by how much the last hunk with numbers was off
 }
 
@@ -77,6 +78,9 @@ func withoutBlankTail(lines []Line) []Line {
 func (l *locator) locate(i int) (edit, error) {
 	h := &l.section.Hunks[i]
 	s := &search{hunk: h, number: i, lines: h.Lines, from: l.cursor, anchorAt: -1}
+	if h.Unified != nil {
+		s.from = l.changed
+	}
 	if err := l.findAnchors(s); err != nil {
 		return edit{}, err
 	}
@@ -276,7 +280,7 @@ func (l *locator) insert(s *search) (edit, error) {
 		if s.hunk.Unified.OldCount > 0 {
 			d.start--
 		}
-		d.start = min(max(d.start, l.cursor), end)
+		d.start = min(max(d.start, l.changed), end)
 	default:
 		d.start = end
 		if end > 0 {

@@ -163,6 +163,7 @@ func (p *parser) createBody(end int) ([]byte, error) {
 		if !onlyAdds(f.hunks) {
 			return nil, p.fail(f.line-1, "a new file has no old lines", `lines that begin with "+"`)
 		}
+		f.settleCR(false)
 		return addedContent(f.hunks), nil
 	}
 	content, err := p.addBody(end)

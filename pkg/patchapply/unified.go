@@ -87,7 +87,6 @@ func isDiffNoise(line string) bool {
 // diffHunks reads the hunks of one file.
 func (p *parser) diffHunks(f *diffFile, end int) error {
 	crlf := strings.HasSuffix(p.raw(p.pos), "\r")
-	first := len(f.hunks)
 	for p.pos < end && strings.HasPrefix(p.line(p.pos), "@@") {
 		numbers, ok := parseNumbers(p.line(p.pos))
 		if !ok {
@@ -103,7 +102,7 @@ func (p *parser) diffHunks(f *diffFile, end int) error {
 		}
 		f.hunks = append(f.hunks, h)
 	}
-	settleCR(f.hunks[first:], crlf)
+	f.crlf = f.crlf || crlf
 	return nil
 }
 
@@ -187,11 +186,13 @@ func (p *parser) counted(n *Numbers, end int) (int, bool) {
 	return i, !canBeHunk(p.line(i))
 }
 
-// settleCR decides whether a \r before the line end belongs to the lines. It does where the
-// lines differ in it; where all have it, or the head of the hunk too, the file knows better.
-func settleCR(hunks []Hunk, crlf bool) {
+// settleCR decides whether a \r before the line end belongs to the lines of an update. It does
+// where they differ in it or are all new; where old ones have it too the file knows better. Where the heads of hunks
+// have it too it is the patch that was converted.
+func (f *diffFile) settleCR(update bool) {
 	with, without := 0, 0
-	for _, h := range hunks {
+	update = update && !onlyAdds(f.hunks)
+	for _, h := range f.hunks {
 		for _, l := range h.Lines {
 			if strings.HasSuffix(l.Text, "\r") {
 				with++
@@ -200,10 +201,10 @@ func settleCR(hunks []Hunk, crlf bool) {
 			}
 		}
 	}
-	if with == 0 || without > 0 && !crlf {
+	if with == 0 || !f.crlf && (without > 0 || !update) {
 		return
 	}
-	for _, h := range hunks {
+	for _, h := range f.hunks {
 		for i := range h.Lines {
 			h.Lines[i].Text = strings.TrimSuffix(h.Lines[i].Text, "\r")
 		}

@@ -25,6 +25,7 @@ type diffFile struct {
 	added, deleted     string // modes
 	unfit              string // why it cannot be applied
 	hunks              []Hunk
+	crlf               bool // their heads end in \r\n
 }
 
 // header takes a line from before the hunks, and reports whether it is one that is known.
@@ -73,13 +74,15 @@ func (f *diffFile) setPair(before, after string) {
 	f.new, f.newEpoch = fileName(after[4:])
 }
 
-// fileName reads a name, and whether the time behind it is that of a missing file.
+// fileName reads a name, and whether the time behind it is that of a missing file: midnight
+// of the first day of 1970, in whatever zone.
 func fileName(s string) (name string, epoch bool) {
-	if strings.HasPrefix(s, `"`) {
-		return unquote(s), false
-	}
 	name, date, _ := strings.Cut(s, "\t")
-	epoch = strings.HasPrefix(date, "1970-01-01 00:00:00") || strings.HasPrefix(date, "1970-01-01 1") || strings.HasPrefix(date, "1970-01-01 0") || strings.HasPrefix(date, "1969-12-31 ")
+	if strings.HasPrefix(s, `"`) {
+		name, date = cutQuoted(s)
+		date = strings.TrimSpace(date)
+	}
+	epoch = strings.HasPrefix(date, "1970-01-01 ") || strings.HasPrefix(date, "1969-12-31 ")
 	return name, epoch
 }
 
@@ -91,11 +94,13 @@ func (p *parser) diffSection(f *diffFile) (Section, error) {
 	}
 	switch {
 	case f.added != "" || f.old == devNull || f.oldEpoch && startsEmpty(f.hunks):
+		f.settleCR(false)
 		s.Kind, s.Content = Add, addedContent(f.hunks)
 		s.Perm = executable(f.added)
 	case f.deleted != "" || f.new == devNull || f.newEpoch && endsEmpty(f.hunks):
 		s.Kind = Delete
 	default:
+		f.settleCR(true)
 		s.Hunks = f.hunks
 		if f.to != "" {
 			s.Path, s.MoveTo = f.from, f.to

@@ -53,6 +53,7 @@ type item struct {
 	perm  fs.FileMode // of the old file, if in place
 	copy  string      // file in the state directory with the old content, if in place
 	fresh stamp       // of the new file
+	stray string      // name that place left for tidy to remove; not known in recovery
 
 	step  *Step
 	link  *linkStamp  // of a link that is to be removed

@@ -1,6 +1,7 @@
 package fsroot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,9 +31,15 @@ const (
 	RootMissing       // the root itself is not there
 	Changed           // it was replaced while it was being opened; a repetition may succeed
 	Stale             // it is no longer what the caller saw
+	Exists            // something has that name already
+	TooLarge          // it is larger than MaxLoad
+	Busy              // others kept the right to write for too long; Err is the context's
+	NoState           // the state directory cannot be used
+	HalfDone          // a process died in a commit, and its changes could not all be undone; Lost says where
 )
 
-// An Error is why a path was not opened. Path is as the caller wrote it, or below the root.
+// An Error is why a path was not opened, or not changed. Path is as the caller wrote it, or
+// below the root.
 type Error struct {
 	Op     string
 	Path   string
@@ -42,6 +49,8 @@ type Error struct {
 	Roots  []string    // directories of the set, of Outside and RootMissing
 	Link   string      // of Outside, Dangling and TooManyLinks: the link, below the root
 	Reason string      // of InvalidName
+	Lost   []string    // of Commit and Begin: what could not be put back, each with the reason; usually empty
+	Aside  string      // of HalfDone: where the journal went, if it was of no use; for logs
 	Err    error       // the cause, for logs; may name paths outside
 }
 
@@ -56,7 +65,10 @@ func KindOf(err error) Kind {
 
 // Error returns the text for logs.
 func (e *Error) Error() string {
-	text := e.Op + " " + quote(e.Path) + ": " + e.what()
+	text := e.Op + " " + quote(e.Path) + ": " + e.what() + e.lost()
+	if e.Aside != "" {
+		text += "; the journal is kept as " + e.Aside
+	}
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}
@@ -81,9 +93,11 @@ func (e *Error) Is(target error) bool {
 // exists and one that does not, and names no place outside the roots.
 func (e *Error) Visible() string {
 	text := quote(e.Path) + " " + e.what()
-	if e.Kind == NoRoots || e.Kind == RootMissing {
+	switch e.Kind {
+	case NoRoots, RootMissing, NoState, HalfDone, Busy:
 		text = e.what()
 	}
+	text += e.lost()
 	if hint := e.hint(); hint != "" {
 		text += "; " + hint
 	}
@@ -117,7 +131,7 @@ func (e *Error) what() string {
 func (e *Error) whatElse() string {
 	switch e.Kind {
 	case Permission:
-		return "may not be opened by this server (permission denied)"
+		return "may not be " + e.verb() + " by this server (" + cmp.Or(reason(e.Err), "permission denied") + ")"
 	case InvalidName:
 		return "is not a usable path: " + e.Reason
 	case Ambiguous:
@@ -131,8 +145,75 @@ func (e *Error) whatElse() string {
 	case Stale:
 		return "has changed since it was read"
 	default:
-		return "could not be opened"
+		return e.whatWriting()
 	}
+}
+
+func (e *Error) whatWriting() string {
+	switch e.Kind {
+	case Exists:
+		return "exists already"
+	case TooLarge:
+		return "is larger than 64 MiB"
+	case Busy:
+		return "others are changing files below the root, and did not end in time"
+	case NoState:
+		text := "the server's state directory cannot be used"
+		if why := reason(e.Err); why != "" {
+			text += " (" + why + ")"
+		}
+		return text
+	case HalfDone:
+		return "an earlier change was cut short, and could not be undone everywhere"
+	}
+	if why := reason(e.Err); why != "" {
+		return "could not be " + e.verb() + " (" + why + ")"
+	}
+	return "could not be " + e.verb()
+}
+
+// verb is what was tried, after "could not be".
+func (e *Error) verb() string {
+	switch e.Op {
+	case "write":
+		return "written"
+	case "remove":
+		return "removed"
+	case "mkdir":
+		return "made"
+	case "restore":
+		return "restored"
+	}
+	return "opened"
+}
+
+// lost is the part of a text that says what is not as it was.
+func (e *Error) lost() string {
+	if len(e.Lost) == 0 {
+		return ""
+	}
+	more := ""
+	if n := len(e.Lost) - maxLost; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return "; could not be put back as before: " + strings.Join(e.Lost[:min(len(e.Lost), maxLost)], ", ") + more
+}
+
+// maxLost is how many paths an error repeats.
+const maxLost = 5
+
+// reason is the system's own word for what went wrong, which names no path; "" if there is
+// none.
+func reason(err error) string {
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		return number.Error()
+	}
+	var own *Error
+	if errors.As(err, &own) {
+		return own.what()
+	}
+	return ""
 }
 
 func (e *Error) hint() string {
@@ -153,8 +234,10 @@ func (e *Error) hint() string {
 		return "ask the operator to start the server with --root DIR, or the client to offer a root"
 	case RootMissing:
 		return "ask the operator to create it or to change --root"
-	case Changed:
+	case Changed, Busy:
 		return "try again"
+	case NoState:
+		return "ask the operator to start the server with --state-dir DIR, a directory that it may write"
 	case Stale:
 		return "read it again first"
 	}

@@ -4,7 +4,8 @@
 // wrote into a [Place], a root and a clean path below it, without touching anything
 // outside. The methods of [Root] open such a path: whatever lies there, a link, a swapped
 // directory or a device, they return a handle to something below the root or an [*Error].
-// [Root.Replace] and [Lock] are for those who write.
+// [Begin] gives those who write the sole right to do so, and a [Tx] that makes several
+// changes or none.
 //
 // Symbolic links are followed as long as they stay below the root, absolute ones included.
 // A path is never checked first and used later: on Linux the kernel resolves it below the

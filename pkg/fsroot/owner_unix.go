@@ -3,18 +3,17 @@
 package fsroot
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
-// keepOwner gives f the owner and group of like.
-func keepOwner(f *os.File, like fs.FileInfo) error {
-	is, err := f.Stat()
-	if err != nil {
-		return err
-	}
+// keepOwner gives f, which is, the owner and group of like.
+func keepOwner(f *os.File, is, like fs.FileInfo) error {
 	have, ok1 := is.Sys().(*syscall.Stat_t)
 	want, ok2 := like.Sys().(*syscall.Stat_t)
 	if !ok1 || !ok2 || (have.Uid == want.Uid && have.Gid == want.Gid) {
@@ -29,4 +28,33 @@ func key(_ string, info fs.FileInfo) string {
 		return fmt.Sprintf("%d-%d", st.Dev, st.Ino)
 	}
 	return ""
+}
+
+// idOf returns which file the open f is, and how many names it has.
+func idOf(_ *os.File, info fs.FileInfo) (id fileID, links uint64) {
+	if info == nil {
+		return fileID{}, 0
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fileID{}, 0
+	}
+	return fileID{uint64(st.Dev), uint64(st.Ino)}, uint64(st.Nlink)
+}
+
+// idAt returns which file name in dir is, as Lstat saw it.
+func idAt(_ *os.Root, _ string, info fs.FileInfo) fileID {
+	id, _ := idOf(nil, info)
+	return id
+}
+
+// removeDir removes the directory name, and nothing else of that name.
+func removeDir(x *dir, name string) error {
+	return unix.Unlinkat(int(x.file.Fd()), name, unix.AT_REMOVEDIR)
+}
+
+// notEmpty reports whether err says that there is something in a directory, or nothing
+// like it any more.
+func notEmpty(err error) bool {
+	return errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) || errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR)
 }

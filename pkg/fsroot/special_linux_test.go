@@ -75,33 +75,3 @@ func TestPermission(t *testing.T) {
 		}
 	}
 }
-
-// TestReplaceInPlace: in a directory that may not be written, a file that may is written
-// in place.
-func TestReplaceInPlace(t *testing.T) {
-	testneed.Root(t)
-	tr := plant(t, "a.txt", "locked")
-	must(t, os.Chmod(filepath.Dir(tr.top), 0o755))
-	must(t, os.Chmod(tr.root+"/a.txt", 0o666))
-	before, err := os.Stat(tr.root + "/a.txt")
-	must(t, err)
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	unix.SetfsuidRetUid(65534)
-	defer unix.SetfsuidRetUid(0)
-	root := fsroot.NewSet(tr.root).Roots()[0]
-	_, err = root.Replace("a.txt", fsroot.Change{Content: []byte("x")})
-	must(t, err)
-	after, err := os.Stat(tr.root + "/a.txt")
-	if err != nil || !os.SameFile(before, after) || after.Size() != 1 {
-		t.Errorf("not in place: %v, %v", after, err)
-	}
-	for _, rel := range []string{"locked", "new"} {
-		if _, err := root.Replace(rel, fsroot.Change{}); fsroot.KindOf(err) != fsroot.Permission {
-			t.Errorf("%s: %v", rel, err)
-		}
-	}
-	if err := root.Remove("a.txt", nil); fsroot.KindOf(err) != fsroot.Permission {
-		t.Errorf("remove: %v", err)
-	}
-}

@@ -1,0 +1,319 @@
+package fsroot
+
+import (
+	"bytes"
+	"cmp"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// apply gives the staged files their names.
+func (c *commit) apply() error {
+	for _, it := range c.items {
+		x, err := c.dirs.at(it.at)
+		if err == nil {
+			err = c.place(it, x)
+		}
+		if err != nil {
+			return it.blame(err)
+		}
+	}
+	return nil
+}
+
+func (c *commit) place(it *item, x *dir) error {
+	portable := c.dirs.root.portable
+	switch it.op {
+	case create:
+		return it.placeNew(x, portable)
+	case update:
+		return it.placeOver(x, portable)
+	case remove:
+		return it.takeAway(x, portable)
+	default:
+		return it.writeInPlace(x)
+	}
+}
+
+// placeNew never replaces: where there is no such rename, a hard link does not either.
+func (it *item) placeNew(x *dir, portable bool) error {
+	err := fs.ErrInvalid
+	if !portable {
+		err = renameNew(x, it.temp, it.name)
+	}
+	if portable || (err != nil && unable(err)) {
+		if err = x.handle.Link(it.temp, it.name); err != nil && !os.IsExist(err) {
+			err = it.placeChecked(x)
+		}
+	}
+	if os.IsExist(err) {
+		return &Error{Kind: Exists, Err: err}
+	}
+	return err
+}
+
+// placeChecked is for file systems that have no links.
+func (it *item) placeChecked(x *dir) error {
+	if info, err := x.lstat(it.name); info != nil || err != nil {
+		return &Error{Kind: Exists, Err: err}
+	}
+	return x.handle.Rename(it.temp, it.name)
+}
+
+// placeOver replaces the old file, which stays under another name.
+func (it *item) placeOver(x *dir, portable bool) error {
+	if !portable {
+		err := exchange(x, it.temp, it.name)
+		if err == nil && !it.isOld(x, it.temp) {
+			exchange(x, it.temp, it.name) // it was replaced since it was checked
+			return &Error{Kind: Stale}
+		}
+		if err == nil || !unable(err) {
+			return err
+		}
+	}
+	if !it.isOld(x, it.name) {
+		return &Error{Kind: Stale}
+	}
+	if err := x.handle.Link(it.name, it.kept()); err != nil {
+		// No links here: for a moment there is no file of that name.
+		if err := x.handle.Rename(it.name, it.kept()); err != nil {
+			return err
+		}
+	}
+	return x.handle.Rename(it.temp, it.name)
+}
+
+// takeAway removes the name. What it held stays under another one.
+func (it *item) takeAway(x *dir, portable bool) error {
+	if !it.isOld(x, it.name) {
+		return &Error{Kind: Stale}
+	}
+	if err := x.handle.Rename(it.name, it.temp); err != nil {
+		return err
+	}
+	if !it.isOld(x, it.temp) { // it was replaced since
+		if portable || renameNew(x, it.temp, it.name) != nil {
+			x.handle.Rename(it.temp, it.name)
+		}
+		return &Error{Kind: Stale}
+	}
+	return nil
+}
+
+// isOld reports whether name holds what was checked, unchanged.
+func (it *item) isOld(x *dir, name string) bool {
+	info, err := x.lstat(name)
+	if info == nil || err != nil || stampAt(x.handle, name, info) != it.old {
+		return false
+	}
+	if it.link == nil {
+		return true
+	}
+	link, err := linkAt(x.handle, name, info)
+	return err == nil && link != nil && *link == *it.link
+}
+
+func (it *item) writeInPlace(x *dir) error {
+	f, err := x.handle.OpenFile(it.name, os.O_WRONLY|nonBlocking, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if stampOf(f, info) != it.old {
+		return &Error{Kind: Stale}
+	}
+	if err := overwrite(f, it.step.Content, info.Size()); err != nil {
+		return err
+	}
+	if perm := it.step.Perm.Perm(); perm != 0 && perm != info.Mode().Perm() {
+		return f.Chmod(perm)
+	}
+	return nil
+}
+
+// overwrite gives f the content. It gives no space back before all is written, so that
+// there is room to write the old content again.
+func overwrite(f *os.File, content []byte, size int64) error {
+	head := content[:min(int64(len(content)), size)]
+	if tail := content[len(head):]; len(tail) > 0 {
+		if _, err := f.WriteAt(tail, size); err != nil {
+			return err
+		}
+	}
+	if _, err := f.WriteAt(head, 0); err != nil {
+		return err
+	}
+	return f.Truncate(int64(len(content)))
+}
+
+// tidy removes old files after a commit.
+func (c *commit) tidy() error {
+	for _, it := range c.items {
+		if it.at.gone || it.op == inPlace {
+			continue
+		}
+		x, err := c.dirs.at(it.at)
+		if err == nil {
+			err = it.removeTemps(x)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (it *item) removeTemps(x *dir) error {
+	for _, name := range []string{it.temp, it.kept()} {
+		if err := x.handle.Remove(name); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// undo puts everything back, and returns what it could not.
+func (c *commit) undo() losses {
+	var l losses
+	for _, it := range slices.Backward(c.items) {
+		l.add(it.real(), c.undoItem(it))
+	}
+	for _, x := range slices.Backward(c.dirs.list) {
+		if x.made {
+			l.add(x.real, c.dirs.unmake(x))
+		}
+	}
+	return l
+}
+
+// losses are what could not be put back.
+type losses struct {
+	texts []string
+	again bool // a repetition may help
+}
+
+func (l *losses) add(real string, err error) {
+	if err == nil {
+		return
+	}
+	l.texts = append(l.texts, quote(real)+" ("+cmp.Or(reason(err), "unknown reason")+")")
+	l.again = l.again || !hopeless(err)
+}
+
+// hopeless reports whether err will stay, because something else is there now.
+func hopeless(err error) bool {
+	switch KindOf(err) {
+	case Changed, Outside, NotExist, NotDir, Dangling, TooManyLinks, NotRegular, IsDir:
+		return true
+	}
+	return false
+}
+
+func (c *commit) undoItem(it *item) error {
+	if it.at.gone || (it.at.parent != nil && !it.at.made) {
+		return nil
+	}
+	x, err := c.dirs.at(it.at)
+	if err != nil {
+		return err
+	}
+	if c.ready {
+		switch it.op {
+		case create:
+			err = it.takeBack(x)
+		case inPlace:
+			err = c.restore(it, x)
+		default:
+			err = it.putBack(x)
+		}
+	}
+	if err != nil {
+		return errorAt("restore", it.real(), err)
+	}
+	if err := it.removeTemps(x); err != nil {
+		return errorAt("remove", it.real(), err)
+	}
+	return nil
+}
+
+// takeBack removes the new file, unless somebody else has put or written something there.
+func (it *item) takeBack(x *dir) error {
+	if !it.isFresh(x) {
+		return nil
+	}
+	return x.handle.Remove(it.name)
+}
+
+func (it *item) isFresh(x *dir) bool {
+	info, err := x.lstat(it.name)
+	return err == nil && info != nil && stampAt(x.handle, it.name, info) == it.fresh
+}
+
+// putBack gives the old file its name again, unless somebody else has put or written
+// something there: then the old one has no place any more.
+func (it *item) putBack(x *dir) error {
+	from := ""
+	switch {
+	case x.holds(it.name, it.old.id):
+		return nil
+	case x.holds(it.temp, it.old.id):
+		from = it.temp
+	case x.holds(it.kept(), it.old.id):
+		from = it.kept()
+	}
+	info, err := x.lstat(it.name)
+	switch {
+	case err != nil:
+		return err
+	case info != nil && !it.isFresh(x):
+		return nil
+	case from != "":
+		return x.handle.Rename(from, it.name)
+	case info != nil:
+		return &Error{Kind: NotExist}
+	}
+	return nil
+}
+
+// restore writes the old content into the file again, if it differs.
+func (c *commit) restore(it *item, x *dir) error {
+	content, err := os.ReadFile(c.state.path(it.copy))
+	if err != nil {
+		return err
+	}
+	f, err := x.handle.OpenFile(it.name, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if id, _ := idOf(f, info); id != it.old.id {
+		return nil // somebody else's
+	}
+	if info.Mode().Perm() != it.perm {
+		if err := f.Chmod(it.perm); err != nil {
+			return err
+		}
+	}
+	if is, err := readWhole(f, info, it.name); err == nil && bytes.Equal(is, content) {
+		return nil
+	}
+	w, err := x.handle.OpenFile(it.name, os.O_WRONLY|nonBlocking, 0)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if is, err := w.Stat(); err != nil || !os.SameFile(is, info) {
+		return &Error{Kind: Changed, Err: err}
+	}
+	return overwrite(w, content, info.Size())
+}

@@ -10,6 +10,7 @@ package filetool
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/toolhost/toolhost/pkg/fsroot"
 	"github.com/toolhost/toolhost/pkg/toolkit"
@@ -61,11 +62,16 @@ var snakeNames = map[string]string{
 	"Write": "write_file", "Edit": "edit_file",
 }
 
+// writing are the tools that --write adds.
+var writing = []string{"Write", "Edit"}
+
 func names(c *cli.Context) map[string]string {
 	out := map[string]string{}
 	if c.String("names") == "snake" {
 		for canonical, shown := range snakeNames {
-			out[canonical] = shown
+			if c.Bool("write") || !slices.Contains(writing, canonical) {
+				out[canonical] = shown
+			}
 		}
 	}
 	return out

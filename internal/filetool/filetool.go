@@ -1,4 +1,5 @@
-// Package filetool is mcp-files: the tools that read and search files below the roots.
+// Package filetool is mcp-files: the tools that read, search and change files below the
+// roots.
 //
 // [App] is the program. Each tool lies in a file of its own, with its definition, plan,
 // run and rendering apart; searching is package search, confinement is package fsroot.
@@ -7,7 +8,9 @@
 package filetool
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/toolhost/toolhost/pkg/fsroot"
 	"github.com/toolhost/toolhost/pkg/toolkit"
@@ -18,12 +21,18 @@ import (
 func App() toolkit.App {
 	return toolkit.App{
 		Name:         "mcp-files",
-		Usage:        "read and search files below the roots, for MCP clients",
+		Usage:        "read, search and with --write change files below the roots, for MCP clients",
 		Instructions: instructions,
 		Flags: []cli.Flag{
 			&cli.StringFlag{
 				Name: "names", Value: "pascal",
 				Usage: "`STYLE` of the tool names: pascal (Read, Glob) or snake (read_file, glob)",
+			},
+			&cli.BoolFlag{Name: "write", Usage: "serve Write and Edit too"},
+			&cli.StringFlag{
+				Name: "state-dir", TakesFile: true,
+				Usage: "`DIR` of locks, the same for all servers that write below a root; default " +
+					"toolhost in $XDG_STATE_HOME or ~/.local/state",
 			},
 		},
 		Names:  names,
@@ -34,7 +43,11 @@ func App() toolkit.App {
 
 // instructions tell the model what it works on: a client shows it no command line.
 func instructions(c *cli.Context) string {
-	text := "Reads and searches files below the roots. Search first, then read what matters; " +
+	does := "Reads and searches"
+	if c.Bool("write") {
+		does = "Reads, searches and changes"
+	}
+	text := does + " files below the roots. Search first, then read what matters; " +
 		"results are capped and say how to continue."
 	for _, r := range fsroot.NewSet(c.StringSlice("root")...).Roots() {
 		text += "\nRoot: " + toolkit.Inline(r.Dir())
@@ -46,13 +59,19 @@ func instructions(c *cli.Context) string {
 // same names.
 var snakeNames = map[string]string{
 	"Read": "read_file", "Glob": "glob", "Grep": "grep", "List": "list_dir", "Stat": "stat",
+	"Write": "write_file", "Edit": "edit_file",
 }
+
+// writing are the tools that --write adds.
+var writing = []string{"Write", "Edit"}
 
 func names(c *cli.Context) map[string]string {
 	out := map[string]string{}
 	if c.String("names") == "snake" {
 		for canonical, shown := range snakeNames {
-			out[canonical] = shown
+			if c.Bool("write") || !slices.Contains(writing, canonical) {
+				out[canonical] = shown
+			}
 		}
 	}
 	return out
@@ -72,5 +91,9 @@ func setup(c *cli.Context, s *toolkit.Server) error {
 			return err
 		}
 	}
-	return nil
+	if !c.Bool("write") {
+		return nil
+	}
+	w := writer{r, c.String("state-dir")}
+	return errors.Join(addWrite(s, w), addEdit(s, w))
 }

@@ -15,8 +15,8 @@ func TestNoCanonicalNames(t *testing.T) {
 	for i := range 110 {
 		files["many/"+strings.Repeat("i", i+1)] = ""
 	}
-	d := newHarness(t, files, "--names", "snake", "--tool-prefix", "x_")
-	canonical := regexp.MustCompile(`\b(Read|Glob|Grep|List|Stat)\b`)
+	d := newWriter(t, files, "--names", "snake", "--tool-prefix", "x_")
+	canonical := regexp.MustCompile(`\b(Read|Glob|Grep|List|Stat|Write|Edit)\b`)
 	said := map[string]string{"instructions": d.client.InitializeResult().Instructions}
 	for _, c := range []struct {
 		name, tool string
@@ -33,6 +33,11 @@ func TestNoCanonicalNames(t *testing.T) {
 		{"a file where a directory is listed", "x_list_dir", args{"path": "a.txt"}},
 		{"nothing", "x_grep", args{"pattern": "nothing"}},
 		{"a bad expression", "x_grep", args{"pattern": "("}},
+		{"over a directory", "x_write_file", args{"path": "sub", "content": ""}},
+		{"another hash", "x_write_file", args{"path": "a.txt", "content": "", "expected_sha": strings.Repeat("0", 16)}},
+		{"no edit", "x_edit_file", args{"path": "a.txt"}},
+		{"an edit that does not fit", "x_edit_file", args{"path": "a.txt", "old_string": "Hit", "new_string": ""}},
+		{"an edit of binary", "x_edit_file", args{"path": "bin", "old_string": "x", "new_string": ""}},
 	} {
 		said[c.name], _ = d.call(t, c.tool, c.args)
 	}

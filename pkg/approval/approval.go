@@ -70,7 +70,7 @@ type Action struct {
 	Tool    string // canonical name, whatever the client is shown
 	Effect  Effect
 	Paths   []Path
-	Summary string // one line for a person
+	Summary string // for a person: one line, and below it the diff of a change
 }
 
 // A Caller is who makes a call.

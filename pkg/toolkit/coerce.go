@@ -12,7 +12,7 @@ import (
 // coerce turns what came for p into a value of p's type. absent means that an optional
 // argument was left out in one of the ways in which clients do it.
 func (d *decoder) coerce(p *Param, v any) (out any, absent bool, err error) {
-	if isAbsent(v) && !(p.Required && p.Type == String && v != nil) {
+	if isAbsent(v) && !(p.Type == String && (p.Required || p.Verbatim) && v != nil) {
 		if p.Required {
 			return nil, false, p.bad(v)
 		}

@@ -9,8 +9,8 @@ import (
 )
 
 // decode fills in from the raw arguments of a call, by the rules that all tools share:
-// unknown keys warn; null, "" and "null" leave an optional argument out; "5" and 5.0 are
-// 5; aliases count as the name they stand for; a key given twice, at any depth, is
+// unknown keys warn; null, "" and "null" leave an optional argument out, unless it is
+// verbatim; "5" and 5.0 are 5; aliases count as the name they stand for; a key given twice, at any depth, is
 // refused, since two readers could understand two different calls.
 //
 // Errors name the argument, what came, what is allowed, and an example.

@@ -23,6 +23,7 @@ func TestMain(m *testing.M) { testleak.Main(m) }
 type kitchen struct {
 	Name  string         `json:"name"`
 	Note  *string        `json:"note"`
+	Exact *string        `json:"exact,omitempty"`
 	Count *int           `json:"count"`
 	Ratio *float64       `json:"ratio"`
 	Loud  *bool          `json:"loud"`
@@ -41,6 +42,7 @@ func probe(act func(context.Context, kitchen, approval.Grant, toolkit.Progress) 
 			Params: []toolkit.Param{
 				{Name: "name", Type: toolkit.String, Description: "a name", Required: true, Aliases: []string{"title"}, Example: `"x"`},
 				{Name: "note", Type: toolkit.String, Description: "a note"},
+				{Name: "exact", Type: toolkit.String, Description: "a text", Hidden: true, Verbatim: true},
 				{Name: "count", Type: toolkit.Integer, Description: "a count", Min: toolkit.Bound(1), Max: toolkit.Bound(10)},
 				{Name: "ratio", Type: toolkit.Number, Description: "a ratio"},
 				{Name: "loud", Type: toolkit.Boolean, Description: "a switch"},

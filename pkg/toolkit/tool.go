@@ -36,6 +36,7 @@ type Param struct {
 	Min, Max    *int64   // bounds of an Integer: a value outside is moved to the bound, with a warning
 	Example     string   // JSON value shown in errors, such as `"src/main.go"`
 	Hidden      bool     // accepted like an alias, and not advertised
+	Verbatim    bool     // of a String: "", "null" and "undefined" are text, and leave nothing out
 }
 
 // Bound is for [Param.Min] and [Param.Max].

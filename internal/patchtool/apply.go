@@ -66,11 +66,18 @@ func work(ctx context.Context, d *patchapply.Dir, p *patchapply.Patch) (*patchap
 	return p.Plan(ctx, tx)
 }
 
-func runApply(ctx context.Context, p *applyPlan, _ approval.Grant, _ toolkit.Progress) (applyOut, error) {
+func runApply(ctx context.Context, p *applyPlan, g approval.Grant, _ toolkit.Progress) (applyOut, error) {
 	if p.dry {
 		return applyOut{plan: p.plan, dry: true}, nil
 	}
 	done, err := p.plan.Commit(ctx, p.storage)
+	switch patchapply.ClassOf(err) {
+	case patchapply.ContextNotFound, patchapply.AnchorNotFound, patchapply.Ambiguous:
+		// It was planned again, and the error shows lines that nobody has judged.
+		if !g.Unfiltered() {
+			err = refuse(patchapply.StaleFile, "files were changed meanwhile; send the patch again")
+		}
+	}
 	if err != nil {
 		return applyOut{}, err
 	}

@@ -317,7 +317,11 @@ func dirError(err error) error {
 	if !errors.As(err, &e) {
 		return &Error{Class: IOError, Text: "the system reports an error", Err: err}
 	}
-	return &Error{Class: classOf(e.Kind), Text: e.Visible(), Err: err}
+	text := e.Visible()
+	if e.Kind == fsroot.NotDir {
+		text = quotePath(e.Path) + " goes through a file, and nothing can be below one"
+	}
+	return &Error{Class: classOf(e.Kind), Text: text, Err: err}
 }
 
 func classOf(k fsroot.Kind) Class {

@@ -19,25 +19,25 @@ func TestNamesOfOneFile(t *testing.T) {
 	}{
 		{
 			"through a link and by its name",
-			[]string{"*** Update File: link\n" + change, "*** Update File: real\n@@\n-two\n+three"},
+			[]string{"*** Update File: link\n" + oneToTwo, "*** Update File: real\n@@\n-two\n+three"},
 			[]string{"~ real"},
 			map[string]string{"real": "0644 three\n", "link": "-> real", "dir/x": "0644 one\n", "sub": "-> dir"},
 		},
 		{
 			"through a link only",
-			[]string{"*** Update File: link\n" + change},
+			[]string{"*** Update File: link\n" + oneToTwo},
 			[]string{"~ link real real"},
 			map[string]string{"real": "0644 two\n", "link": "-> real", "dir/x": "0644 one\n", "sub": "-> dir"},
 		},
 		{
 			"through a link that is deleted then",
-			[]string{"*** Update File: link\n" + change, "*** Delete File: link"},
+			[]string{"*** Update File: link\n" + oneToTwo, "*** Delete File: link"},
 			[]string{"- link", "~ link real real"},
 			map[string]string{"real": "0644 two\n", "dir/x": "0644 one\n", "sub": "-> dir"},
 		},
 		{
 			"a new file through a linked directory and by its name",
-			[]string{"*** Add File: sub/n\n+one", "*** Update File: dir/n\n" + change, "*** Update File: sub/x\n" + change},
+			[]string{"*** Add File: sub/n\n+one", "*** Update File: dir/n\n" + oneToTwo, "*** Update File: sub/x\n" + oneToTwo},
 			[]string{"+ dir/n", "~ dir/x"},
 			map[string]string{"real": "0644 one\n", "link": "-> real", "dir/x": "0644 two\n", "dir/n": "0644 two\n", "sub": "-> dir"},
 		},
@@ -66,7 +66,7 @@ func TestHardLinksAreOneFile(t *testing.T) {
 	a, b := filepath.Join(d.roots[0], "a"), filepath.Join(d.roots[0], "b")
 	write(t, a, "one\nx\n", 0o644)
 	must(t, os.Link(a, b))
-	_, err := commit(t, d.storage, patch(t, "*** Update File: a\n"+change, "*** Update File: b\n@@\n two\n-x\n+y"))
+	_, err := commit(t, d.storage, patch(t, "*** Update File: a\n"+oneToTwo, "*** Update File: b\n@@\n two\n-x\n+y"))
 	must(t, err)
 	want := map[string]string{"a": "0644 two\ny\n", "b": "0644 two\ny\n"}
 	if diff := cmp.Diff(want, tree(t, d.roots[0])); diff != "" {
@@ -116,12 +116,12 @@ func TestLinksThatAPatchRefuses(t *testing.T) {
 		{"*** Update File: real\n*** Move to: outdir/x", patchapply.PathEscape},
 		{"*** Update File: real\n*** Move to: link", patchapply.AlreadyExists},
 		{"*** Update File: link\n*** Move to: other", patchapply.InvalidPath},
-		{"*** Update File: dangling\n" + change, patchapply.FileNotFound},
-		{"*** Update File: loop\n" + change, patchapply.InvalidPath},
+		{"*** Update File: dangling\n" + oneToTwo, patchapply.FileNotFound},
+		{"*** Update File: loop\n" + oneToTwo, patchapply.InvalidPath},
 		{"*** Add File: loop/x\n+x", patchapply.InvalidPath},
 		{"*** Add File: dangling/x\n+x", patchapply.FileNotFound},
 		{"*** Delete File: link\n*** Add File: link\n+x", patchapply.AlreadyExists},
-		{"*** Delete File: real\n*** Update File: link\n" + change, patchapply.FileNotFound},
+		{"*** Delete File: real\n*** Update File: link\n" + oneToTwo, patchapply.FileNotFound},
 	} {
 		_, err := commit(t, d.storage, patch(t, c.section))
 		if got := patchapply.ClassOf(err); got != c.class {
@@ -153,8 +153,8 @@ func TestSeveralRoots(t *testing.T) {
 		class    patchapply.Class
 		text     string
 	}{
-		{"relative, in two", []string{"*** Update File: both\n" + change}, patchapply.InvalidPath, "several roots"},
-		{"files of two roots", []string{"*** Update File: a\n" + change, "*** Update File: src/b\n" + change}, patchapply.InvalidPath, "one root only"},
+		{"relative, in two", []string{"*** Update File: both\n" + oneToTwo}, patchapply.InvalidPath, "several roots"},
+		{"files of two roots", []string{"*** Update File: a\n" + oneToTwo, "*** Update File: src/b\n" + oneToTwo}, patchapply.InvalidPath, "one root only"},
 		{"a move to another root", []string{"*** Update File: a\n*** Move to: " + two + "/a"}, patchapply.InvalidPath, "one root only"},
 		{"neither root", []string{"*** Add File: " + d.top + "/x\n+x"}, patchapply.PathEscape, ""},
 	} {
@@ -168,9 +168,9 @@ func TestSeveralRoots(t *testing.T) {
 		}
 	}
 	for _, sections := range [][]string{
-		{"*** Update File: a\n" + change},
-		{"*** Update File: src/b\n*** Move to: b\n" + change, "*** Add File: src/new\n+x"},
-		{"*** Update File: " + two + "/both\n" + change},
+		{"*** Update File: a\n" + oneToTwo},
+		{"*** Update File: src/b\n*** Move to: b\n" + oneToTwo, "*** Add File: src/new\n+x"},
+		{"*** Update File: " + two + "/both\n" + oneToTwo},
 		{"*** Add File: first\n+x"},
 	} {
 		if _, err := commit(t, d.storage, patch(t, sections...)); err != nil {

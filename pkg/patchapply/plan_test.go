@@ -35,7 +35,7 @@ func sum(plan *patchapply.Plan) (out []string) {
 	return out
 }
 
-const change = "@@\n-one\n+two"
+const oneToTwo = "@@\n-one\n+two"
 
 func TestSectionsApplyInOrder(t *testing.T) {
 	for _, c := range []struct {
@@ -46,19 +46,19 @@ func TestSectionsApplyInOrder(t *testing.T) {
 	}{
 		{
 			"add, then update",
-			[]string{"*** Add File: n\n+one", "*** Update File: n\n" + change},
+			[]string{"*** Add File: n\n+one", "*** Update File: n\n" + oneToTwo},
 			[]string{"+ n"},
 			map[string]string{"a": "0644 one\n", "b": "0755 one\n", "n": "0644 two\n"},
 		},
 		{
 			"update twice",
-			[]string{"*** Update File: a\n" + change, "*** Update File: a\n@@\n-two\n+three"},
+			[]string{"*** Update File: a\n" + oneToTwo, "*** Update File: a\n@@\n-two\n+three"},
 			[]string{"~ a"},
 			map[string]string{"a": "0644 three\n", "b": "0755 one\n"},
 		},
 		{
 			"there and back",
-			[]string{"*** Update File: a\n" + change, "*** Update File: a\n@@\n-two\n+one"},
+			[]string{"*** Update File: a\n" + oneToTwo, "*** Update File: a\n@@\n-two\n+one"},
 			[]string{"= a"},
 			map[string]string{"a": "0644 one\n", "b": "0755 one\n"},
 		},
@@ -82,7 +82,7 @@ func TestSectionsApplyInOrder(t *testing.T) {
 		},
 		{
 			"move and change, then change again",
-			[]string{"*** Update File: b\n*** Move to: d/c\n" + change, "*** Update File: d/c\n@@\n-two\n+three"},
+			[]string{"*** Update File: b\n*** Move to: d/c\n" + oneToTwo, "*** Update File: d/c\n@@\n-two\n+three"},
 			[]string{"> d/c from b"},
 			map[string]string{"a": "0644 one\n", "d/c": "0755 three\n"},
 		},
@@ -94,19 +94,19 @@ func TestSectionsApplyInOrder(t *testing.T) {
 		},
 		{
 			"move onto itself",
-			[]string{"*** Update File: a\n*** Move to: ./x/../a\n" + change},
+			[]string{"*** Update File: a\n*** Move to: ./x/../a\n" + oneToTwo},
 			[]string{"~ a"},
 			map[string]string{"a": "0644 two\n", "b": "0755 one\n"},
 		},
 		{
 			"move onto what is deleted",
-			[]string{"*** Delete File: b", "*** Update File: a\n*** Move to: b\n" + change},
+			[]string{"*** Delete File: b", "*** Update File: a\n*** Move to: b\n" + oneToTwo},
 			[]string{"> b from a"},
 			map[string]string{"b": "0644 two\n"},
 		},
 		{
 			"add and delete",
-			[]string{"*** Add File: n\n+x", "*** Delete File: n", "*** Update File: a\n" + change},
+			[]string{"*** Add File: n\n+x", "*** Delete File: n", "*** Update File: a\n" + oneToTwo},
 			[]string{"~ a"},
 			map[string]string{"a": "0644 two\n", "b": "0755 one\n"},
 		},
@@ -157,9 +157,9 @@ func TestSectionsThatDoNotApply(t *testing.T) {
 		class    patchapply.Class
 		want     []string // parts of the text
 	}{
-		{"update of nothing", []string{"*** Update File: srcc/main\n" + change}, patchapply.FileNotFound, []string{"srcc/main does not exist; similar: src", "(patch line 2)"}},
-		{"update of a misspelt name", []string{"*** Update File: src/mian\n" + change}, patchapply.FileNotFound, []string{"src/mian does not exist; similar: src/main"}},
-		{"deleted earlier", []string{"*** Delete File: a", "*** Update File: a\n" + change}, patchapply.FileNotFound, []string{"a is deleted or moved earlier in this patch", "(patch line 3)"}},
+		{"update of nothing", []string{"*** Update File: srcc/main\n" + oneToTwo}, patchapply.FileNotFound, []string{"srcc/main does not exist; similar: src", "(patch line 2)"}},
+		{"update of a misspelt name", []string{"*** Update File: src/mian\n" + oneToTwo}, patchapply.FileNotFound, []string{"src/mian does not exist; similar: src/main"}},
+		{"deleted earlier", []string{"*** Delete File: a", "*** Update File: a\n" + oneToTwo}, patchapply.FileNotFound, []string{"a is deleted or moved earlier in this patch", "(patch line 3)"}},
 		{"moved earlier", []string{"*** Update File: a\n*** Move to: c", "*** Delete File: a"}, patchapply.FileNotFound, []string{"earlier in this patch"}},
 		{"add over a file", []string{"*** Add File: a\n+x"}, patchapply.AlreadyExists, []string{"a exists already", "*** Update File", "*** Delete File"}},
 		{"add twice", []string{"*** Add File: n\n+x", "*** Add File: n\n+x"}, patchapply.AlreadyExists, nil},
@@ -168,9 +168,9 @@ func TestSectionsThatDoNotApply(t *testing.T) {
 		{"add below an added file", []string{"*** Add File: n\n+x", "*** Add File: n/b\n+x"}, patchapply.InvalidPath, []string{"n is a file"}},
 		{"add below a deleted file", []string{"*** Delete File: a", "*** Add File: a/b\n+x"}, patchapply.InvalidPath, []string{"in a patch of its own first"}},
 		{"add over an added directory", []string{"*** Add File: n/b\n+x", "*** Add File: n\n+x"}, patchapply.IsDirectory, []string{"n is a directory that this patch makes"}},
-		{"move over a file", []string{"*** Update File: a\n*** Move to: src/main\n" + change}, patchapply.AlreadyExists, []string{"a cannot move to src/main", "delete that first"}},
-		{"move out", []string{"*** Update File: a\n*** Move to: ../a\n" + change}, patchapply.PathEscape, nil},
-		{"a later section", []string{"*** Update File: a\n" + change, "*** Add File: n\n+x", "*** Update File: src/main\n@@\n-nope\n+x"}, patchapply.ContextNotFound, []string{"src/main"}},
+		{"move over a file", []string{"*** Update File: a\n*** Move to: src/main\n" + oneToTwo}, patchapply.AlreadyExists, []string{"a cannot move to src/main", "delete that first"}},
+		{"move out", []string{"*** Update File: a\n*** Move to: ../a\n" + oneToTwo}, patchapply.PathEscape, nil},
+		{"a later section", []string{"*** Update File: a\n" + oneToTwo, "*** Add File: n\n+x", "*** Update File: src/main\n@@\n-nope\n+x"}, patchapply.ContextNotFound, []string{"src/main"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			onBoth(t, map[string]fs.FileMode{"a": 0o644, "src/main": 0o755}, func(t *testing.T, s patchapply.Storage, tree func() map[string]string) {
@@ -209,7 +209,7 @@ func TestContentIsBounded(t *testing.T) {
 // A patch that was planned on old files is planned again, and touches the same files only.
 func TestStalePlansArePlannedAgain(t *testing.T) {
 	m := patchapply.NewMemory(map[string]string{"a": "one\nx\n", "b": "one\n"})
-	p := patch(t, "*** Update File: a\n"+change)
+	p := patch(t, "*** Update File: a\n"+oneToTwo)
 	plan, err := p.Plan(t.Context(), m.View(t.Context()))
 	must(t, err)
 	m.Write("a", []byte("above\none\nx\n"), 0o644)

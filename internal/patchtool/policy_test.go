@@ -1,0 +1,78 @@
+package patchtool_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/toolhost/toolhost/pkg/approval"
+)
+
+// A recorder answers all with one decision, and keeps what it was asked.
+type recorder struct {
+	decision approval.Decision
+	asked    []approval.Action
+}
+
+func (r *recorder) Evaluate(_ context.Context, _ approval.Caller, a approval.Action) approval.Verdict {
+	r.asked = append(r.asked, a)
+	return approval.Verdict{Decision: r.decision, Reason: "test"}
+}
+
+func TestThePolicySeesEveryPath(t *testing.T) {
+	rules := &recorder{decision: approval.Deny}
+	h := newHarness(t, map[string]string{"a": "one\n", "b": "one\n", "c": "one\n", "e": "x\n"}, rules)
+	before := h.tree(t)
+	text, refused := h.call(t, args{"patch": "*** Begin Patch\n*** Update File: a\n" + hunk +
+		"*** Add File: d/n\n+x\n*** Delete File: b\n*** Update File: c\n*** Move to: f\n*** Update File: e\n@@\n x\n*** End Patch"})
+	if !refused || !strings.HasPrefix(text, "apply_patch is denied") {
+		t.Errorf("got %q", text)
+	}
+	path := func(access approval.Access, rel string) approval.Path {
+		return approval.Path{Access: access, Root: h.root, Rel: rel}
+	}
+	want := []approval.Action{{
+		Tool: "apply_patch", Effect: approval.WriteFiles,
+		Paths: []approval.Path{
+			path(approval.Update, "a"), path(approval.Create, "d/n"), path(approval.Delete, "b"),
+			path(approval.Delete, "c"), path(approval.Create, "f"), path(approval.Update, "e"),
+		},
+		Summary: "apply a patch: update a, create d/n, delete b, move c to f, leave e" +
+			"\n--- a\n@@ -1 +1 @@\n-one\n+two\n--- d/n\n@@ -0,0 +1 @@\n+x",
+	}}
+	if diff := cmp.Diff(want, rules.asked); diff != "" {
+		t.Errorf("asked (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(before, h.tree(t)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What an error shows of a file is a read, which the policy judges before it is told.
+func TestErrorsAreToldToThoseWhoMayRead(t *testing.T) {
+	rules := &recorder{decision: approval.Deny}
+	h := newHarness(t, map[string]string{".env": "KEY=secret\n"}, rules)
+	text, _ := h.call(t, args{"patch": "*** Begin Patch\n*** Update File: .env\n@@\n-KEY=guess\n+x\n*** End Patch"})
+	if strings.Contains(text, "secret") || !strings.HasPrefix(text, "apply_patch is denied") {
+		t.Errorf("got %q", text)
+	}
+	read := approval.Path{Access: approval.Read, Root: h.root, Rel: ".env"}
+	if len(rules.asked) != 1 || !slices.Contains(rules.asked[0].Paths, read) {
+		t.Errorf("asked %+v", rules.asked)
+	}
+}
+
+// The summary of a large change costs little, and says that it is not all.
+func TestSummaryOfLargeFiles(t *testing.T) {
+	rules := &recorder{decision: approval.Deny}
+	old := strings.Repeat("a line of text\n", 100_000) + "one\n" + strings.Repeat("a line of text\n", 100_000)
+	h := newHarness(t, map[string]string{"a": old}, rules)
+	h.call(t, args{"patch": envelope})
+	want := "apply a patch: update a\n--- a\n@@ -99998,7 +99998,7 @@\n" + strings.Repeat(" a line of text\n", 3) +
+		"-one\n+two\n" + strings.Repeat(" a line of text\n", 3) + "[the file goes on; more may differ]"
+	if diff := cmp.Diff(want, rules.asked[0].Summary); diff != "" {
+		t.Error(diff)
+	}
+}

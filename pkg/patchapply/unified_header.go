@@ -26,6 +26,7 @@ type diffFile struct {
 	unfit              string // why it cannot be applied
 	hunks              []Hunk
 	crlf               bool // their heads end in \r\n
+	over               bool // the diff's end was seen: a fence, or the signature of a mail
 }
 
 // header takes a line from before the hunks, and reports whether it is one that is known.

@@ -123,6 +123,7 @@ func BenchmarkEqualLines(b *testing.B) {
 	for _, c := range []struct{ name, last, tail string }{
 		{"absent", "-other\n+x\n", ""},
 		{"elsewhere", "-other\n+x\n", "b\nother\n"},
+		{"runs", " line 00000000\n-line 00000000\n+x\n", strings.Repeat(strings.Repeat("line 00000000\n", 400)+"b\n", 250)},
 		{"everywhere", "-line 00000000\n-a\n+x\n", strings.Repeat("a\n", 50_000)},
 	} {
 		b.Run(c.name, func(b *testing.B) {

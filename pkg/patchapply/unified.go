@@ -132,14 +132,14 @@ func (p *parser) diffHunk(h *Hunk, end int) error {
 		if strings.HasPrefix(line, "@@") || p.startsFile(p.pos) || isDiffNoise(line) && line != "-- " {
 			break
 		}
-		if isClosing(line) || p.pos > h.Line && h.fits() && !canBeHunk(line) {
+		if isClosing(line) || !canBeHunk(line) && h.fits(0) {
 			break
 		}
 		if !h.take(p.raw(p.pos)) {
 			return p.fail(p.pos, "a line of a hunk must begin with a blank, - or +", hunkLines)
 		}
 	}
-	if !h.fits() {
+	if !h.fits(3) {
 		p.warnings = append(p.warnings, fmt.Sprintf("patch line %d: the counts in the head of the hunk do not fit its lines; the lines were taken", h.Line))
 	}
 	return nil
@@ -148,16 +148,16 @@ func (p *parser) diffHunk(h *Hunk, end int) error {
 // canBeHunk reports whether a line's first character is one that a hunk's line has.
 func canBeHunk(line string) bool { return line == "" || strings.IndexByte(" -+\\", line[0]) >= 0 }
 
-// fits reports whether a hunk has as many lines as its head says, but for blank ones behind it.
-func (h *Hunk) fits() bool {
+// fits reports whether a hunk has as many lines as its head says. Of blank ones at the end
+// as many may be too much as there are, and slack may be missing.
+func (h *Hunk) fits(slack int) bool {
 	before, after := 0, 0
-	for i := len(h.Lines) - 1; i >= 0; i-- {
-		if l := h.Lines[i]; l.Op != ' ' || !isBlank(l.Text) || before+after > 0 {
-			before, after = before+countOp(l.Op, '+'), after+countOp(l.Op, '-')
-		}
+	lines := withoutBlankTail(h.Lines)
+	for _, l := range lines {
+		before, after = before+countOp(l.Op, '+'), after+countOp(l.Op, '-')
 	}
 	blanks := h.Unified.OldCount - before
-	return blanks >= 0 && blanks == h.Unified.NewCount-after && before+after > 0
+	return blanks >= 0 && blanks == h.Unified.NewCount-after && blanks <= len(h.Lines)-len(lines)+slack
 }
 
 // countOp is 0 for a line that is not on a side, which is named by the other side's op.

@@ -223,7 +223,7 @@ func randomTrees(seed uint64, n int) (before, after map[string]string) {
 	return before, after
 }
 
-func writeTree(t *testing.T, root string, files map[string]string) {
+func writeTree(t testing.TB, root string, files map[string]string) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(root, name)

@@ -17,12 +17,12 @@ const (
 // are at several places or none.
 func (l *locator) anchorMissing(s *search, at ...int) error {
 	t := l.explain(s)
-	t.add("the anchor %s is not in the file from line %d on", quoteLine(s.missing), s.from+1)
+	t.add("the anchor %s is not in the file from line %d on.", quoteLine(s.missing), s.from+1)
 	if near, ok := l.nearestLine([]byte(s.missing)); ok {
-		t.add("the line most like it is %d: %s", near+1, quoteLine(string(l.file.line(near))))
+		t.add("The line most like it is %d: %s", near+1, quoteLine(string(l.file.line(near))))
 	}
 	if len(at) > 0 {
-		t.add("without it the lines of the hunk fit at %s", lineNumbers(at))
+		t.add("Without it the lines of the hunk fit at %s.", lineNumbers(at))
 	} else if len(s.old) > 0 {
 		l.explainNearest(s, t)
 	}
@@ -50,7 +50,11 @@ func (l *locator) notFound(s *search) error {
 		return l.anchorMissing(s)
 	}
 	t := l.explain(s)
-	t.add("the %s it expects are not in the file", plural(len(s.old), "line"))
+	if len(s.old) == 1 {
+		t.add("the line it expects is not in the file.")
+	} else {
+		t.add("the %d lines it expects are not in the file.", len(s.old))
+	}
 	switch {
 	case s.anchored && s.anchorAt >= 0 && !s.behind:
 		t.add("The search began at line %d, after the anchor %s.", s.from+1, quoteLine(s.hunk.Anchors[len(s.hunk.Anchors)-1]))
@@ -93,9 +97,7 @@ func (t *explanation) add(format string, args ...any) {
 
 func (t *explanation) err(class Class) error {
 	text := t.text.String()
-	if strings.ContainsAny(text, shownBlanks) {
-		text += "\n(→ is a tab, · a blank, ␍ a carriage return, ⍽ a no-break space)"
-	}
+	text += legend(text)
 	return &Error{Class: class, Path: t.section.Path, Line: t.line, Text: capText(text)}
 }
 
@@ -126,7 +128,24 @@ func quotePath(path string) string {
 	return cut(path, 240)
 }
 
-const shownBlanks = "→·␍⍽"
+// shownBlanks are the characters that stand for white space.
+var shownBlanks = []struct{ shown, meaning string }{
+	{"→", "a tab"}, {"·", "a blank"}, {"␍", "a carriage return"}, {"⍽", "a no-break space"},
+}
+
+// legend explains those that a text has.
+func legend(text string) string {
+	var used []string
+	for _, b := range shownBlanks {
+		if strings.Contains(text, b.shown) {
+			used = append(used, b.shown+" is "+b.meaning)
+		}
+	}
+	if len(used) == 0 {
+		return ""
+	}
+	return "\n(" + strings.Join(used, ", ") + ")"
+}
 
 // quoteLine returns a line in which white space can be seen: tabs, blanks at either end, and
 // what looks like a blank and is none. Long lines are cut.
@@ -181,11 +200,4 @@ func lineNumbers(at []int) string {
 		fmt.Fprint(&b, place+1)
 	}
 	return b.String()
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "one " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

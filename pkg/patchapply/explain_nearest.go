@@ -64,15 +64,18 @@ func (l *locator) explainNearest(s *search, t *explanation) {
 	}
 	r, ok := l.nearest(s)
 	if !ok {
-		t.add("Nothing in the file is like these lines. Read the file again; it has %s.", plural(l.file.count(), "line"))
+		t.add("Nothing in the file is like these lines. Read the file again; it has %d lines.", l.file.count())
 		return
 	}
 	if r.differs == len(s.old) {
 		t.add("The lines are at line %d, but the search began behind it.", r.start+1)
 		return
 	}
-	t.add("The nearest place is lines %d to %d, where %d of %d agree. The first that differs:",
-		max(r.start, 0)+1, min(r.start+len(s.old), l.file.count()), r.same, len(s.old))
+	if first, last := max(r.start, 0)+1, min(r.start+len(s.old), l.file.count()); first >= last {
+		t.add("The nearest place is line %d. It differs:", first)
+	} else {
+		t.add("The nearest place is lines %d to %d, where %d of %d agree. The first that differs:", first, last, r.same, len(s.old))
+	}
 	t.add("  expected: %s", quoteLine(string(s.old[r.differs])))
 	at := r.start + r.differs
 	switch {

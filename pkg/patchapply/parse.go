@@ -135,6 +135,8 @@ func (p *parser) noPatch() error {
 				`put "*** Begin Patch" and "*** Update File: path" before them and "*** End Patch" behind, or "--- a/path" and "+++ b/path" before a unified diff`)
 		case strayHeader(line):
 			return p.fail(i, `"*** Begin Patch" is missing before this line`, `"*** Begin Patch" as the first line, "*** End Patch" as the last`)
+		case strings.HasPrefix(line, "***"):
+			return p.fail(i, "a patch does not begin with this line", `"*** Begin Patch" as the first line, "*** End Patch" as the last`)
 		}
 	}
 	for i := range p.count() {

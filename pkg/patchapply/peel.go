@@ -32,8 +32,8 @@ func unwrapObject(text []byte) (string, bool) {
 	if json.Unmarshal(text, &call) != nil {
 		return "", false
 	}
-	if len(call.Command) == 2 {
-		return call.Command[1], true
+	if n := len(call.Command); n > 1 {
+		return call.Command[n-1], true
 	}
 	for _, s := range []string{call.Input, call.Patch, call.PatchText} {
 		if s != "" {

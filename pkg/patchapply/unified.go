@@ -10,11 +10,12 @@ const fileHeaders = `"--- a/path" and "+++ b/path", "diff --git a/path b/path", 
 // startsFile reports whether line i opens a file in a unified diff. Lines of --- and +++
 // do so only as a pair, and before a hunk.
 func (p *parser) startsFile(i int) bool {
-	line := p.line(i)
-	if strings.HasPrefix(line, gitHeader) {
-		return true
-	}
-	return p.isPair(i) || strings.HasPrefix(line, "Binary files ") && strings.HasSuffix(line, " differ")
+	return strings.HasPrefix(p.line(i), gitHeader) || p.isPair(i) || isBinaryNote(p.line(i))
+}
+
+// isBinaryNote reports whether a line stands for the change of a binary file.
+func isBinaryNote(line string) bool {
+	return strings.HasPrefix(line, "Binary files ") && strings.HasSuffix(line, " differ")
 }
 
 // isPair reports whether lines i to i+2 are ---, +++ and the head of a hunk.
@@ -31,6 +32,7 @@ func (p *parser) unified(end int) error {
 		}
 		p.pos++
 	}
+	several := false // diffs, one after the other
 	for p.pos < end {
 		f := &diffFile{line: p.pos + 1}
 		if err := p.diffFile(f, end); err != nil {
@@ -41,8 +43,11 @@ func (p *parser) unified(end int) error {
 			return err
 		}
 		p.sections = append(p.sections, section)
+		several = several || f.over && p.pos < end
 	}
-	freeNames(p.sections)
+	if !several {
+		freeNames(p.sections)
+	}
 	return nil
 }
 
@@ -51,27 +56,34 @@ func (p *parser) diffFile(f *diffFile, end int) error {
 	for ; p.pos < end; p.pos++ {
 		line := p.line(p.pos)
 		switch {
+		case p.pos+1 > f.line && p.startsNext(f):
+			return nil
 		case p.isPair(p.pos):
-			if f.paired {
-				return nil
-			}
 			f.setPair(line, p.line(p.pos+1))
 			p.pos++
-		case p.startsFile(p.pos) && p.pos+1 > f.line:
-			return nil
 		case strings.HasPrefix(line, "@@"):
 			if err := p.diffHunks(f, end); err != nil {
 				return err
 			}
 			p.pos--
-		case len(f.hunks) == 0 && f.header(line), isBlank(line), isDiffNoise(line):
+		case len(f.hunks) == 0 && f.header(line), isBlank(line):
+		case isDiffNoise(line), isClosing(line):
+			f.over = f.over || isClosing(line) || line == "-- "
 		case strayHeader(line), isMarker(line, beginPatch):
 			return p.fail(p.pos, "an envelope and a unified diff cannot be mixed", fileHeaders)
+		case !f.over && (line[0] == '+' || line[0] == '-'):
+			return p.fail(p.pos, "this line stands outside a hunk", fileHeaders)
 		default:
 			p.peel("text around the diff")
 		}
 	}
 	return nil
+}
+
+// startsNext reports whether the parser is at the first line of another file.
+func (p *parser) startsNext(f *diffFile) bool {
+	line := p.line(p.pos)
+	return strings.HasPrefix(line, gitHeader) || f.paired && (p.isPair(p.pos) || isBinaryNote(line))
 }
 
 // isDiffNoise reports whether a line is one that programs print between files.
@@ -120,14 +132,14 @@ func (p *parser) diffHunk(h *Hunk, end int) error {
 		if strings.HasPrefix(line, "@@") || p.startsFile(p.pos) || isDiffNoise(line) && line != "-- " {
 			break
 		}
-		if isClosing(line) || p.pos > h.Line && h.fits() && !canBeHunk(line) {
+		if isClosing(line) || !canBeHunk(line) && h.fits(0) {
 			break
 		}
 		if !h.take(p.raw(p.pos)) {
 			return p.fail(p.pos, "a line of a hunk must begin with a blank, - or +", hunkLines)
 		}
 	}
-	if !h.fits() {
+	if !h.fits(3) {
 		p.warnings = append(p.warnings, fmt.Sprintf("patch line %d: the counts in the head of the hunk do not fit its lines; the lines were taken", h.Line))
 	}
 	return nil
@@ -136,16 +148,16 @@ func (p *parser) diffHunk(h *Hunk, end int) error {
 // canBeHunk reports whether a line's first character is one that a hunk's line has.
 func canBeHunk(line string) bool { return line == "" || strings.IndexByte(" -+\\", line[0]) >= 0 }
 
-// fits reports whether a hunk has as many lines as its head says, but for blank ones behind it.
-func (h *Hunk) fits() bool {
+// fits reports whether a hunk has as many lines as its head says. Of blank ones at the end
+// as many may be too much as there are, and slack may be missing.
+func (h *Hunk) fits(slack int) bool {
 	before, after := 0, 0
-	for i := len(h.Lines) - 1; i >= 0; i-- {
-		if l := h.Lines[i]; l.Op != ' ' || !isBlank(l.Text) || before+after > 0 {
-			before, after = before+countOp(l.Op, '+'), after+countOp(l.Op, '-')
-		}
+	lines := withoutBlankTail(h.Lines)
+	for _, l := range lines {
+		before, after = before+countOp(l.Op, '+'), after+countOp(l.Op, '-')
 	}
 	blanks := h.Unified.OldCount - before
-	return blanks >= 0 && blanks == h.Unified.NewCount-after && before+after > 0
+	return blanks >= 0 && blanks == h.Unified.NewCount-after && blanks <= len(h.Lines)-len(lines)+slack
 }
 
 // countOp is 0 for a line that is not on a side, which is named by the other side's op.
@@ -209,55 +221,4 @@ func (f *diffFile) settleCR(update bool) {
 			h.Lines[i].Text = strings.TrimSuffix(h.Lines[i].Text, "\r")
 		}
 	}
-}
-
-// freeNames brings the files of a diff, which all speak of what was before, into an order
-// in which each name is free when it is taken: removals first.
-func freeNames(sections []Section) {
-	if len(sections) < 2 {
-		return
-	}
-	moves := map[string]int{} // names that become free, by the section that moves them
-	for i, s := range sections {
-		if s.MoveTo != "" {
-			moves[s.Path] = i
-		}
-	}
-	order := make([]int, 0, len(sections))
-	placed := make([]bool, len(sections))
-	for i, s := range sections {
-		if s.Kind == Delete {
-			order, placed[i] = append(order, i), true
-		}
-	}
-	for i := range sections {
-		order = placeAfterMoves(sections, moves, order, placed, i)
-	}
-	sorted := make([]Section, len(sections))
-	for to, from := range order {
-		sorted[to] = sections[from]
-	}
-	copy(sections, sorted)
-}
-
-// placeAfterMoves appends section i to the order, and before it those that free its name.
-func placeAfterMoves(sections []Section, moves map[string]int, order []int, placed []bool, i int) []int {
-	var chain []int
-	for !placed[i] {
-		placed[i] = true
-		chain = append(chain, i)
-		name := sections[i].MoveTo
-		if sections[i].Kind == Add {
-			name = sections[i].Path
-		}
-		next, ok := moves[name]
-		if !ok {
-			break
-		}
-		i = next
-	}
-	for j := len(chain) - 1; j >= 0; j-- {
-		order = append(order, chain[j])
-	}
-	return order
 }

@@ -11,6 +11,7 @@ import (
 const (
 	gitHeader = "diff --git "
 	devNull   = "/dev/null"
+	maxName   = 4096 // bytes of a path, where its end must be guessed
 )
 
 // A diffFile is what a unified diff says of one file.
@@ -26,6 +27,7 @@ type diffFile struct {
 	unfit              string // why it cannot be applied
 	hunks              []Hunk
 	crlf               bool // their heads end in \r\n
+	over               bool // the diff's end was seen: a fence, or the signature of a mail
 }
 
 // header takes a line from before the hunks, and reports whether it is one that is known.
@@ -229,7 +231,7 @@ func gitName(s string) string {
 		first, rest := cutQuoted(s)
 		return sameName(first, unquote(strings.TrimPrefix(rest, " ")))
 	}
-	for i := range len(s) {
+	for i := range min(len(s), 2*maxName) {
 		if s[i] == ' ' {
 			if name := sameName(s[:i], s[i+1:]); name != "" {
 				return name

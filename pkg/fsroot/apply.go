@@ -110,11 +110,15 @@ func (it *item) takeAway(x *dir, portable bool) error {
 // isOld reports whether name holds what was checked, unchanged.
 func (it *item) isOld(x *dir, name string) bool {
 	info, err := x.lstat(name)
-	if info == nil || err != nil || stampAt(x.handle, name, info) != it.old {
+	if info == nil || err != nil {
 		return false
 	}
-	if it.link == nil {
-		return true
+	is := stampAt(x.handle, name, info)
+	if it.shared {
+		return is.id == it.old.id
+	}
+	if is != it.old || it.link == nil {
+		return is == it.old
 	}
 	link, err := linkAt(x.handle, name, info)
 	return err == nil && link != nil && *link == *it.link
@@ -275,7 +279,7 @@ func (it *item) putBack(x *dir) error {
 	switch {
 	case x.holds(it.name, it.old.id):
 		return nil
-	case x.holds(it.temp, it.old.id):
+	case x.holds(it.temp, it.old.id), it.op == remove && x.has(it.temp):
 		from = it.temp
 	case x.holds(it.kept(), it.old.id):
 		from = it.kept()

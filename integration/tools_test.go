@@ -19,9 +19,6 @@ import (
 
 var update = flag.Bool("update", false, "write the snapshots of tool definitions")
 
-// apps are all servers of the suite.
-func apps() []toolkit.App { return []toolkit.App{filetool.App()} }
-
 // lists are the tools of all servers, with all flags that add some. Of a default list every
 // model pays for the size on every turn, so it is held smaller.
 func lists() []list {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"time"
 )
 
 // apply gives the staged files their names.
@@ -43,6 +44,7 @@ func (it *item) placeNew(x *dir, portable bool) error {
 		err = renameNew(x, it.temp, it.name)
 	}
 	if portable || (err != nil && unable(err)) {
+		it.stray = it.temp
 		if err = x.handle.Link(it.temp, it.name); err != nil && !os.IsExist(err) {
 			err = it.placeChecked(x)
 		}
@@ -64,6 +66,7 @@ func (it *item) placeChecked(x *dir) error {
 // placeOver replaces the old file, which stays under another name.
 func (it *item) placeOver(x *dir, portable bool) error {
 	if !portable {
+		it.stray = it.temp
 		err := exchange(x, it.temp, it.name)
 		if err == nil && !it.isOld(x, it.temp) {
 			exchange(x, it.temp, it.name) // it was replaced since it was checked
@@ -76,6 +79,7 @@ func (it *item) placeOver(x *dir, portable bool) error {
 	if !it.isOld(x, it.name) {
 		return &Error{Kind: Stale}
 	}
+	it.stray = it.kept()
 	if err := x.handle.Link(it.name, it.kept()); err != nil {
 		// No links here: for a moment there is no file of that name.
 		if err := x.handle.Rename(it.name, it.kept()); err != nil {
@@ -90,6 +94,7 @@ func (it *item) takeAway(x *dir, portable bool) error {
 	if !it.isOld(x, it.name) {
 		return &Error{Kind: Stale}
 	}
+	it.stray = it.temp
 	if err := x.handle.Rename(it.name, it.temp); err != nil {
 		return err
 	}
@@ -105,11 +110,15 @@ func (it *item) takeAway(x *dir, portable bool) error {
 // isOld reports whether name holds what was checked, unchanged.
 func (it *item) isOld(x *dir, name string) bool {
 	info, err := x.lstat(name)
-	if info == nil || err != nil || stampAt(x.handle, name, info) != it.old {
+	if info == nil || err != nil {
 		return false
 	}
-	if it.link == nil {
-		return true
+	is := stampAt(x.handle, name, info)
+	if it.shared {
+		return is.id == it.old.id
+	}
+	if is != it.old || it.link == nil {
+		return is == it.old
 	}
 	link, err := linkAt(x.handle, name, info)
 	return err == nil && link != nil && *link == *it.link
@@ -152,15 +161,15 @@ func overwrite(f *os.File, content []byte, size int64) error {
 	return f.Truncate(int64(len(content)))
 }
 
-// tidy removes old files after a commit.
+// tidy removes the old files after a commit.
 func (c *commit) tidy() error {
 	for _, it := range c.items {
-		if it.at.gone || it.op == inPlace {
+		if it.stray == "" {
 			continue
 		}
 		x, err := c.dirs.at(it.at)
 		if err == nil {
-			err = it.removeTemps(x)
+			err = x.remove(it.stray)
 		}
 		if err != nil {
 			return err
@@ -170,12 +179,20 @@ func (c *commit) tidy() error {
 }
 
 func (it *item) removeTemps(x *dir) error {
-	for _, name := range []string{it.temp, it.kept()} {
-		if err := x.handle.Remove(name); err != nil && !os.IsNotExist(err) {
-			return err
-		}
+	return cmp.Or(x.remove(it.temp), x.remove(it.kept()))
+}
+
+// remove removes name in the open directory x, if there is one.
+func (x *dir) remove(name string) error {
+	err := x.handle.Remove(name)
+	if err == nil || os.IsNotExist(err) {
+		return nil
 	}
-	return nil
+	// A read-only file system refuses before it looks.
+	if info, errStat := x.lstat(name); info == nil && errStat == nil {
+		return nil
+	}
+	return err
 }
 
 // undo puts everything back, and returns what it could not.
@@ -262,7 +279,7 @@ func (it *item) putBack(x *dir) error {
 	switch {
 	case x.holds(it.name, it.old.id):
 		return nil
-	case x.holds(it.temp, it.old.id):
+	case x.holds(it.temp, it.old.id), it.op == remove && x.has(it.temp):
 		from = it.temp
 	case x.holds(it.kept(), it.old.id):
 		from = it.kept()
@@ -315,5 +332,10 @@ func (c *commit) restore(it *item, x *dir) error {
 	if is, err := w.Stat(); err != nil || !os.SameFile(is, info) {
 		return &Error{Kind: Changed, Err: err}
 	}
-	return overwrite(w, content, info.Size())
+	if err := overwrite(w, content, info.Size()); err != nil {
+		return err
+	}
+	// So that those who saw the old file still know it; only its owner may do this.
+	x.handle.Chtimes(it.name, time.Time{}, time.Unix(0, it.old.time))
+	return nil
 }

@@ -70,7 +70,7 @@ func (c *commit) plan(s *Step) (*item, error) {
 	case s.Remove && info.Mode()&fs.ModeSymlink != 0:
 		return it, it.checkLink(x, info)
 	}
-	return it, it.checkFile(x, info)
+	return it, c.checkFile(it, x, info)
 }
 
 // locate sets where rel lies, and returns its open directory and what is there. Both are
@@ -111,7 +111,7 @@ func (it *item) checkLink(x *dir, info fs.FileInfo) (err error) {
 }
 
 // checkFile looks whether the file is still what was loaded, to the last byte.
-func (it *item) checkFile(x *dir, info fs.FileInfo) error {
+func (c *commit) checkFile(it *item, x *dir, info fs.FileInfo) error {
 	if err := regular(it.step.Rel, info.Mode()); err != nil {
 		return err
 	}
@@ -127,17 +127,26 @@ func (it *item) checkFile(x *dir, info fs.FileInfo) error {
 	if it.old = stampOf(f, it.like); it.old != was.file {
 		return &Error{Kind: Stale}
 	}
-	content, err := readWhole(f, it.like, it.name)
-	if KindOf(err) == Changed || (err == nil && !was.same(content)) {
-		return &Error{Kind: Stale}
+	if c.buffer == nil {
+		c.buffer = make([]byte, 64<<10)
 	}
-	if err != nil || it.step.Remove {
-		it.op = remove
+	same, err := was.same(f, c.buffer)
+	if err != nil {
 		return err
 	}
-	it.op = update
-	if _, links := idOf(f, it.like); links > 1 {
+	if !same {
+		return &Error{Kind: Stale}
+	}
+	_, links := idOf(f, it.like)
+	it.shared = links > 1
+	switch {
+	case it.step.Remove:
+		it.op = remove
+		return nil
+	case it.shared:
 		it.op = inPlace
+	default:
+		it.op = update
 	}
 	it.attrs, err = readAttrs(f)
 	return err

@@ -3,6 +3,7 @@ package fsroot
 import (
 	"cmp"
 	"crypto/rand"
+	"hash/maphash"
 	"io/fs"
 	"os"
 	"path"
@@ -30,6 +31,8 @@ type commit struct {
 	dirs  *dirs
 	items []*item
 	ready bool
+
+	buffer []byte // to read files
 }
 
 // An op is what happens to a name. They happen in this order: what is most likely to go
@@ -53,11 +56,13 @@ type item struct {
 	perm  fs.FileMode // of the old file, if in place
 	copy  string      // file in the state directory with the old content, if in place
 	fresh stamp       // of the new file
+	stray string      // name that place left for tidy to remove; not known in recovery
 
-	step  *Step
-	link  *linkStamp  // of a link that is to be removed
-	like  fs.FileInfo // whose mode and owner the new file gets; may be nil
-	attrs []attr      // of like
+	step   *Step
+	shared bool        // the old file has other names, by which this commit may write it
+	link   *linkStamp  // of a link that is to be removed
+	like   fs.FileInfo // whose mode and owner the new file gets; may be nil
+	attrs  []attr      // of like
 }
 
 // kept is where an old file lies that could not be exchanged with temp.
@@ -226,7 +231,7 @@ func (c *commit) stageCopy(it *item, x *dir, name string) error {
 	if err != nil {
 		return err
 	}
-	if !it.step.Was.same(content) {
+	if maphash.Bytes(it.step.Was.seed, content) != it.step.Was.sum {
 		return &Error{Kind: Stale}
 	}
 	it.copy, it.perm = name, info.Mode().Perm()

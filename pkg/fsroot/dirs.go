@@ -6,8 +6,8 @@ import (
 	"path"
 )
 
-// maxOpenDirs bounds the descriptors that a commit holds.
-const maxOpenDirs = 128
+// maxOpenDirs bounds the descriptors that a commit holds, at two for each.
+const maxOpenDirs = 64
 
 // dirs are the directories that a commit works in. Each is resolved once; from then on
 // all is done through its handle, or through one that is opened again and is the same
@@ -53,13 +53,7 @@ func (d *dirs) find(asked string) (*dir, error) {
 	if have := d.asked[asked]; have != nil {
 		return have, nil
 	}
-	found, err := d.lookUp(asked)
-	if KindOf(err) == NotExist && asked != "." {
-		var parent *dir
-		if parent, err = d.find(path.Dir(asked)); err == nil {
-			found = d.missing(parent, path.Base(asked))
-		}
-	}
+	found, err := d.search(asked)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +61,56 @@ func (d *dirs) find(asked string) (*dir, error) {
 	return found, nil
 }
 
-func (d *dirs) lookUp(asked string) (found *dir, err error) {
+func (d *dirs) search(asked string) (*dir, error) {
+	if asked == "." {
+		return d.walk(asked)
+	}
+	parent, err := d.find(path.Dir(asked))
+	if err != nil {
+		return nil, err
+	}
+	name := path.Base(asked)
+	if parent.parent != nil {
+		return d.missing(parent, name), nil
+	}
+	if parent, err = d.at(parent); err != nil {
+		return nil, err
+	}
+	info, err := parent.lstat(name)
+	switch {
+	case err != nil:
+		return nil, errorAt("write", asked, err)
+	case info == nil:
+		return d.missing(parent, name), nil
+	case info.IsDir():
+		return d.below(parent, name, info)
+	default:
+		return d.walk(asked)
+	}
+}
+
+// below opens the directory name in the open directory parent.
+func (d *dirs) below(parent *dir, name string, info fs.FileInfo) (*dir, error) {
+	if foldsNames {
+		name = spelling(parent.handle, name, info)
+	}
+	real := path.Join(parent.real, name)
+	if have := d.real[real]; have != nil {
+		return have, nil
+	}
+	handle, err := openSub(parent.handle, name, info)
+	if err != nil {
+		return nil, errorAt("write", real, err)
+	}
+	x := &dir{real: real}
+	if err := d.opened(x, handle); err != nil {
+		return nil, err
+	}
+	return d.add(x), nil
+}
+
+// walk is search for the root itself and for links.
+func (d *dirs) walk(asked string) (found *dir, err error) {
 	d.makeRoom()
 	err = d.root.walkTo("write", asked, followed, func(n node) error {
 		if !n.info.IsDir() {
@@ -80,8 +123,12 @@ func (d *dirs) lookUp(asked string) (found *dir, err error) {
 		if err != nil {
 			return errorAt("write", asked, err)
 		}
-		found = d.add(&dir{real: n.real})
-		return d.opened(found, handle)
+		found = &dir{real: n.real}
+		if err := d.opened(found, handle); err != nil {
+			return err
+		}
+		d.add(found)
+		return nil
 	})
 	return found, err
 }
@@ -214,4 +261,10 @@ func (x *dir) lstat(name string) (fs.FileInfo, error) {
 func (x *dir) holds(name string, id fileID) bool {
 	info, err := x.handle.Lstat(name)
 	return err == nil && id != (fileID{}) && idAt(x.handle, name, info) == id
+}
+
+// has reports whether there is something called name in the open directory x.
+func (x *dir) has(name string) bool {
+	_, err := x.handle.Lstat(name)
+	return err == nil
 }

@@ -13,7 +13,13 @@ import (
 	"github.com/toolhost/toolhost/pkg/fsroot"
 )
 
-func TestMain(m *testing.M) { testleak.Main(m) }
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVariable); role != "" {
+		play(role)
+		return
+	}
+	testleak.Main(m)
+}
 
 // secret is the content of every file that lies outside the root.
 const secret = "TOP SECRET"

@@ -178,8 +178,23 @@ func linkAt(dir *os.Root, name string, info fs.FileInfo) (*linkStamp, error) {
 	return &linkStamp{idAt(dir, name, info), target}, nil
 }
 
-// same reports whether content is what the snapshot was taken of.
-func (s *Snapshot) same(content []byte) bool { return maphash.Bytes(s.seed, content) == s.sum }
+// same reports whether the open file f has the content that the snapshot was taken of.
+func (s *Snapshot) same(f *os.File, buffer []byte) (bool, error) {
+	var sum maphash.Hash
+	sum.SetSeed(s.seed)
+	for size := int64(0); size <= s.file.size; {
+		n, err := f.Read(buffer)
+		sum.Write(buffer[:n])
+		size += int64(n)
+		if err == io.EOF {
+			return size == s.file.size && sum.Sum64() == s.sum, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
 
 // readWhole reads the open file f and makes sure that it did not change meanwhile.
 func readWhole(f *os.File, info fs.FileInfo, rel string) ([]byte, error) {

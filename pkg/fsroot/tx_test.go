@@ -386,8 +386,42 @@ func TestHardLinks(t *testing.T) {
 			}
 		}
 	})
+	tx := tr.begin(t, fsroot.NewSet(tr.root))
+	a := load(t, tx, "a")
+	must(t, tx.Commit([]fsroot.Step{{Rel: "a", Was: a, Content: []byte("x")}, {Rel: "hard", Was: a, Remove: true}}))
+	if got := picture(t, tr.root); len(got) != 4 || !strings.HasSuffix(got["/a"], " x") {
+		t.Errorf("one name written, the other removed: %v", got)
+	}
 	if left, _ := filepath.Glob(tr.state() + "/*/*"); len(left) != 1 {
 		t.Errorf("beside the lock there is: %v", left)
+	}
+}
+
+// TestManyDirectories: more than are kept open at once.
+func TestManyDirectories(t *testing.T) {
+	tr := plant(t)
+	tx := tr.begin(t, fsroot.NewSet(tr.root))
+	for round := range 2 {
+		var steps []fsroot.Step
+		for i := range 300 {
+			step := fsroot.Step{Rel: fmt.Sprintf("d%d/sub/file", i), Content: []byte{byte(i)}}
+			if round > 0 {
+				step.Was = load(t, tx, step.Rel)
+				step.Content = []byte("x")
+			}
+			steps = append(steps, step)
+		}
+		before := picture(t, tr.root)
+		if err := tx.Commit(append(steps, fsroot.Step{Rel: "d1/sub/file/x"})); err == nil {
+			t.Error("a file is no directory")
+		}
+		if diff := cmp.Diff(before, picture(t, tr.root)); diff != "" {
+			t.Error(diff)
+		}
+		must(t, tx.Commit(steps))
+	}
+	if got := picture(t, tr.root); len(got) != 901 || !strings.HasSuffix(got["/d299/sub/file"], " x") {
+		t.Errorf("there are %d names", len(got))
 	}
 }
 

@@ -20,8 +20,22 @@ import (
 
 var update = flag.Bool("update", false, "write the snapshots of tool definitions")
 
-// apps are all servers of the suite.
-func apps() []toolkit.App { return []toolkit.App{filetool.App(), patchtool.App()} }
+// lists are the tools of all servers, with all flags that add some. Of a default list every
+// model pays for the size on every turn, so it is held smaller.
+func lists() []list {
+	return []list{
+		{"mcp-files", filetool.App(), nil, 8 << 10},
+		{"mcp-files-write", filetool.App(), []string{"--write"}, 11_000},
+		{"mcp-patch", patchtool.App(), nil, 8 << 10},
+	}
+}
+
+type list struct {
+	name  string
+	app   toolkit.App
+	flags []string
+	most  int // bytes of tools/list
+}
 
 // definitions returns the tools of a server as it serves them.
 func definitions(t *testing.T, a toolkit.App, flags ...string) (raw []byte, tools []map[string]any) {
@@ -38,10 +52,10 @@ func definitions(t *testing.T, a toolkit.App, flags ...string) (raw []byte, tool
 }
 
 func TestToolSnapshots(t *testing.T) {
-	for _, a := range apps() {
-		t.Run(a.Name, func(t *testing.T) {
-			got, _ := definitions(t, a)
-			file := filepath.Join("testdata", "tools", a.Name+".json")
+	for _, l := range lists() {
+		t.Run(l.name, func(t *testing.T) {
+			got, _ := definitions(t, l.app, l.flags...)
+			file := filepath.Join("testdata", "tools", l.name+".json")
 			if *update {
 				if err := os.WriteFile(file, got, 0o644); err != nil {
 					t.Fatal(err)
@@ -61,14 +75,15 @@ func TestToolSnapshots(t *testing.T) {
 func TestToolsHaveWhatEveryToolMustHave(t *testing.T) {
 	name := regexp.MustCompile(`^[A-Za-z0-9_]{1,24}$`)
 	seen := map[string]string{}
-	for _, a := range apps() {
-		_, tools := definitions(t, a)
+	for _, l := range lists() {
+		a := l.app
+		_, tools := definitions(t, a, l.flags...)
 		if len(tools) == 0 {
 			t.Errorf("%s has no tools", a.Name)
 		}
 		for _, tool := range tools {
 			n, _ := tool["name"].(string)
-			if !name.MatchString(n) || seen[n] != "" {
+			if !name.MatchString(n) || seen[n] != "" && seen[n] != a.Name {
 				t.Errorf("%s: the name %q is unfit, or taken by %s", a.Name, n, seen[n])
 			}
 			seen[n] = a.Name
@@ -148,17 +163,32 @@ func TestUnportableSchemasAreFound(t *testing.T) {
 	}
 }
 
-// Every model pays for the list on every turn.
 func TestToolListsAreSmall(t *testing.T) {
-	for _, a := range apps() {
-		_, tools := definitions(t, a)
+	for _, l := range lists() {
+		_, tools := definitions(t, l.app, l.flags...)
 		wire, err := json.Marshal(map[string]any{"tools": tools})
 		if err != nil {
 			t.Fatal(err)
 		}
 		const envelope = 100 // id, result type, cache fields
-		if n := len(wire) + envelope; n > 8<<10 {
-			t.Errorf("%s: tools/list has about %d bytes, want at most 8192", a.Name, n)
+		if n := len(wire) + envelope; n > l.most {
+			t.Errorf("%s: tools/list has about %d bytes, want at most %d", l.name, n, l.most)
+		} else {
+			t.Logf("%s: tools/list has about %d bytes", l.name, n)
+		}
+	}
+}
+
+// What clients decide by: which tools change files, and which calls may be repeated.
+func TestWritingToolsSaySo(t *testing.T) {
+	_, tools := definitions(t, filetool.App(), "--write")
+	for _, tool := range tools {
+		name := tool["name"].(string)
+		writes := name == "Write" || name == "Edit"
+		hints := tool["annotations"].(map[string]any)
+		got := []any{hints["readOnlyHint"], hints["destructiveHint"], hints["idempotentHint"], hints["openWorldHint"]}
+		if want := []any{!writes, writes, name != "Edit", false}; !slices.Equal(got, want) {
+			t.Errorf("%s: read-only, destructive, idempotent, open world are %v, want %v", name, got, want)
 		}
 	}
 }

@@ -122,14 +122,35 @@ func registrations(target string) (string, error) {
 	return b.String() + "\n", nil
 }
 
-// served asks a server for its tools, as a client would.
+// adding are the flags by which a server serves more tools.
+var adding = map[string]string{"mcp-files": "--write"}
+
+// served asks a server for its tools, as a client would, and says of those that a flag adds
+// which one.
 func served(program string) ([]tool, error) {
+	usual, err := list(program)
+	flag := adding[program]
+	if err != nil || flag == "" {
+		return usual, err
+	}
+	all, err := list(program, flag)
+	for i, t := range all {
+		if !slices.ContainsFunc(usual, func(u tool) bool { return u.Name == t.Name }) {
+			all[i].Title += ", with `" + flag + "`"
+			all[i].Description += " Served with `" + flag + "`."
+		}
+	}
+	return all, err
+}
+
+func list(program string, flags ...string) ([]tool, error) {
 	for _, a := range apps() {
 		if a.Name != program {
 			continue
 		}
 		var out, errs bytes.Buffer
-		if code := a.Run(context.Background(), []string{"tools", "--json"}, toolkit.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}); code != 0 {
+		args := append(flags, "tools", "--json")
+		if code := a.Run(context.Background(), args, toolkit.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}); code != 0 {
 			return nil, fmt.Errorf("%s tools: exit code %d: %s", program, code, errs.String())
 		}
 		var tools []tool

@@ -2,6 +2,7 @@ package filetool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -121,17 +122,14 @@ func (p *changePlan) realOf(rel string) (string, error) {
 // written in place by others: what does not fit is believed when the file stands still.
 func (p *changePlan) settle(ctx context.Context) error {
 	const tries, pause = 5, 5 * time.Millisecond
-	for try := 1; ; try++ {
+	var unfit error
+	for range tries {
 		old, err := p.read(ctx)
-		if err != nil {
-			return err
+		if err != nil || unfit != nil && bytes.Equal(old, p.old) {
+			return cmp.Or(err, unfit)
 		}
-		still := try > 1 && bytes.Equal(old, p.old)
-		if still {
-			return p.apply(old)
-		}
-		if err = p.apply(old); err == nil || try == tries || !p.exists {
-			return err
+		if unfit = p.apply(old); unfit == nil || !p.exists {
+			return unfit
 		}
 		select {
 		case <-time.After(pause):
@@ -139,6 +137,7 @@ func (p *changePlan) settle(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+	return unfit
 }
 
 // read returns what the file holds, without the lock.

@@ -1,12 +1,16 @@
 package filetool
 
 import (
+	"context"
+	"time"
+
 	"github.com/toolhost/toolhost/pkg/fsroot"
 	"github.com/toolhost/toolhost/pkg/toolkit"
 	"github.com/urfave/cli/v2"
 )
 
-// doctor looks at the roots; nothing else is needed.
+// doctor looks at the roots and, with --write, at what keeps writers apart; nothing else is
+// needed.
 func doctor(c *cli.Context) []toolkit.Finding {
 	set := fsroot.NewSet(c.StringSlice("root")...)
 	if set.Empty() {
@@ -18,8 +22,28 @@ func doctor(c *cli.Context) []toolkit.Finding {
 	var out []toolkit.Finding
 	for _, r := range set.Roots() {
 		out = append(out, inspect(r))
+		if c.Bool("write") {
+			out = append(out, inspectLock(c.Context, c.String("state-dir"), r))
+		}
 	}
 	return out
+}
+
+// inspectLock takes the lock of a root, as a call that writes does.
+func inspectLock(ctx context.Context, stateDir string, r *fsroot.Root) toolkit.Finding {
+	f := toolkit.Finding{What: "changes below " + r.Dir()}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	tx, err := fsroot.Begin(ctx, stateDir, r)
+	if err != nil {
+		f.Text, f.Hint = err.Error(), "give --state-dir DIR, a directory that this user may write, the same to all servers that write"
+		return f
+	}
+	f.OK, f.Text = true, "can be made by one server at a time"
+	if err := tx.End(); err != nil {
+		f.OK, f.Text = false, err.Error()
+	}
+	return f
 }
 
 func inspect(r *fsroot.Root) toolkit.Finding {

@@ -83,6 +83,7 @@ type dirView struct {
 	*Dir
 	root *fsroot.Root             // that is touched; nil before the first
 	lock func(*fsroot.Root) error // called when it is known; may be nil
+	real map[fsroot.Place]string  // of directories: the path with links resolved
 }
 
 // choose makes r the root that is touched.
@@ -118,7 +119,7 @@ func (v *dirView) Clean(p string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	rel, err := realParent(place)
+	rel, err := v.realParent(place)
 	if err != nil {
 		return "", err
 	}
@@ -190,23 +191,38 @@ func (v *dirView) relative(asked, rel string) (fsroot.Place, error) {
 }
 
 // realParent resolves the links in the directories of a place, as far as they exist.
-func realParent(place fsroot.Place) (string, error) {
+func (v *dirView) realParent(place fsroot.Place) (string, error) {
 	rest := path.Base(place.Rel)
 	for dir := path.Dir(place.Rel); dir != "."; dir = path.Dir(dir) {
-		info, err := place.Root.Stat(dir)
-		switch fsroot.KindOf(err) {
-		case fsroot.NotExist, fsroot.NotDir:
-		default:
-			if err != nil {
-				return "", dirError(err)
-			}
-			if info.IsDir() {
-				return path.Join(info.Real, rest), nil
-			}
+		real, err := v.realDir(fsroot.Place{Root: place.Root, Rel: dir})
+		if err != nil {
+			return "", err
+		}
+		if real != "" {
+			return path.Join(real, rest), nil
 		}
 		rest = path.Join(path.Base(dir), rest)
 	}
 	return place.Rel, nil
+}
+
+// realDir returns the path of the directory at place, links resolved; "" if there is none.
+func (v *dirView) realDir(place fsroot.Place) (string, error) {
+	if real, known := v.real[place]; known {
+		return real, nil
+	}
+	info, err := place.Root.Stat(place.Rel)
+	switch kind := fsroot.KindOf(err); {
+	case kind == fsroot.NotExist || kind == fsroot.NotDir || err == nil && !info.IsDir():
+		return "", nil
+	case err != nil:
+		return "", dirError(err)
+	}
+	if v.real == nil {
+		v.real = map[fsroot.Place]string{}
+	}
+	v.real[place] = info.Real
+	return info.Real, nil
 }
 
 // Load reads the file at p.

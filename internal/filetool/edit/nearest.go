@@ -160,7 +160,7 @@ func (c *comparison) resemble() bool {
 	for k := 0; k+3 <= len(key); k++ {
 		threes[key[k:k+3]] = 0
 	}
-	best, most := -1, len(threes)*2/5
+	best, most := -1, len(threes)/3
 	for i, l := range c.file {
 		f, n := fold(l), 0
 		for k := 0; k+3 <= len(f); k++ {

@@ -16,14 +16,23 @@ type place struct {
 	state    string
 }
 
-// storage returns the files that a call may change. Without an operator's roots the
-// client's serve; with neither the call explains what to add.
+// storage returns the files that a call may change.
 func (p place) storage(ctx context.Context, call *toolkit.Call) (*patchapply.Dir, error) {
-	uris, declared, err := call.ClientRoots(ctx)
+	set, err := narrow(ctx, p.operator, call.ClientRoots)
 	if err != nil {
 		return nil, err
 	}
-	set := p.operator
+	return patchapply.NewDir(set, p.state), nil
+}
+
+// narrow returns the part of the operator's roots that is also the client's, who is asked
+// by ask. Without an operator's the client's serve; with neither the call explains what to
+// add.
+func narrow(ctx context.Context, set *fsroot.Set, ask func(context.Context) ([]string, bool, error)) (*fsroot.Set, error) {
+	uris, declared, err := ask(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if declared {
 		if set, err = set.Narrow(uris); err != nil {
 			return nil, err
@@ -33,7 +42,7 @@ func (p place) storage(ctx context.Context, call *toolkit.Call) (*patchapply.Dir
 		return nil, toolkit.Errorf("no directory is served: the operator adds one with --root DIR " +
 			"(or MCP_PATCH_ROOT in the environment), or the client declares roots")
 	}
-	return patchapply.NewDir(set, p.state), nil
+	return set, nil
 }
 
 // An access is what a patch does to one clean path.

@@ -22,8 +22,25 @@ func TestDirIsAStorage(t *testing.T) {
 			Remove:  func(p string) { os.Remove(filepath.Join(root, p)) },
 			Link:    func(p, target string) { must(t, os.Symlink(target, filepath.Join(root, p))) },
 			Tree:    func() map[string]string { return tree(t, root) },
+			Break:   lockOut(t, root),
 		}
 	})
+}
+
+// lockOut makes a file and its directory read-only. That stops no superuser.
+func lockOut(t *testing.T, root string) func(p string) (mend func()) {
+	if os.Geteuid() <= 0 {
+		return nil
+	}
+	return func(p string) func() {
+		name := filepath.Join(root, p)
+		must(t, os.Chmod(name, 0o444))
+		must(t, os.Chmod(filepath.Dir(name), 0o555))
+		return func() {
+			must(t, os.Chmod(filepath.Dir(name), 0o755))
+			must(t, os.Chmod(name, 0o644))
+		}
+	}
 }
 
 // dirs are roots beside a file that no patch may reach.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -234,4 +235,31 @@ func TestStalePlansArePlannedAgain(t *testing.T) {
 	if got, _, _ := m.Read("b"); string(got) != "one\n" {
 		t.Errorf("another file was changed: %q", got)
 	}
+}
+
+// Patches of different places in one file all land, whoever is first.
+func TestPatchesAtOnce(t *testing.T) {
+	const n = 20
+	onBoth(t, nil, func(t *testing.T, s patchapply.Storage, tree func() map[string]string) {
+		var old, want strings.Builder
+		for i := range n {
+			fmt.Fprintf(&old, "+old %02d\n", i)
+			fmt.Fprintf(&want, "new %02d\n", i)
+		}
+		_, err := commit(t, s, patch(t, "*** Add File: a\n"+strings.TrimSuffix(old.String(), "\n")))
+		must(t, err)
+		var all sync.WaitGroup
+		for i := range n {
+			p := patch(t, fmt.Sprintf("*** Update File: a\n@@\n-old %02d\n+new %02d", i, i))
+			all.Go(func() {
+				if _, err := commit(t, s, p); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if diff := cmp.Diff(map[string]string{"a": "0644 " + want.String()}, tree()); diff != "" {
+			t.Error(diff)
+		}
+	})
 }

@@ -132,6 +132,18 @@ func TestUnifiedAgainstDiff(t *testing.T) {
 	}
 }
 
+// FuzzAgainstGit does so with small trees.
+func FuzzAgainstGit(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		before, after := randomTrees(seed, 20)
+		g := gitIn(t)
+		style := styles[seed%uint64(len(styles))]
+		trees := [2]string{g.tree(before), g.tree(after)}
+		g.compare(before, g.run("", append(append([]string{"diff"}, style.print...), trees[0], trees[1])...), style.apply...)
+	})
+}
+
 // A gitDir is a directory for git.
 type gitDir struct {
 	t       *testing.T

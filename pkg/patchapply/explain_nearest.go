@@ -116,7 +116,7 @@ func (l *locator) nearest(s *search) (region, bool) {
 		if i >= maxVoters || isBlank(string(line)) {
 			continue
 		}
-		places := x.at[hashes[i]]
+		places := x.places(hashes[i])
 		for _, place := range places[:min(len(places), maxVotes)] {
 			votes[int(place)-i]++
 		}

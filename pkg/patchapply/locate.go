@@ -81,10 +81,10 @@ func (l *locator) locate(i int) (edit, error) {
 	if h.Unified != nil {
 		s.from = l.changed
 	}
+	s.old = oldLines(s.lines)
 	if err := l.findAnchors(s); err != nil {
 		return edit{}, err
 	}
-	s.old = oldLines(s.lines)
 	short := withoutBlankTail(h.Lines)
 	shortOld := oldLines(short)
 	if len(s.old) == 0 || h.Unified == nil && len(shortOld) == 0 {

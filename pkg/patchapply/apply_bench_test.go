@@ -120,17 +120,18 @@ func BenchmarkEqualLines(b *testing.B) {
 		}
 		return time.Since(start)
 	}
-	for _, c := range []struct{ name, last, tail string }{
-		{"absent", "-other\n+x\n", ""},
-		{"elsewhere", "-other\n+x\n", "b\nother\n"},
+	const tail = "other\n"
+	for _, c := range []struct{ name, last, before string }{
+		{"absent", "-another\n+x\n", equal},
+		{"elsewhere", "-other\n+x\n", equal + "b\n" + tail},
 		{"runs", " line 00000000\n-line 00000000\n+x\n", strings.Repeat(strings.Repeat("line 00000000\n", 400)+"b\n", 250)},
-		{"everywhere", "-line 00000000\n-a\n+x\n", strings.Repeat("a\n", 50_000)},
+		{"everywhere", "-b\n+x\n", strings.Repeat(strings.Repeat("line 00000000\n", 398)+"b\n", 250)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var same, other time.Duration
 			for b.Loop() {
-				same += fail(b, hunk(c.last), equal[:len(equal)-14*10]+"b\n"+c.tail)
-				other += fail(b, hunk(c.last), different.String()+c.tail)
+				same += fail(b, hunk(c.last), c.before)
+				other += fail(b, hunk(c.last), different.String()+tail)
 			}
 			b.ReportMetric(float64(same)/float64(other), "of-different")
 		})

@@ -52,6 +52,10 @@ func TestApply(t *testing.T) {
 		{"invalid UTF-8 kept", "\xff\xfd\na\n", "@@\n-a\n+b\n", "\xff\xfd\nb\n"},
 		{"context only", "a\n", "@@\n a\n", "a\n"},
 		{"blank context at the start", "\n\nx\n", "@@\n\n+y\n x\n", "\n\ny\nx\n"},
+		{"what looks like numbers is an anchor", "-x +y\na\n", "@@ -x +y @@\n-a\n+b\n", "-x +y\nb\n"},
+		{"numbers without the second @@", "a\na\n", "@@ -2 +2\n-a\n+b\n", "a\nb\n"},
+		{"numbers, and blank lines that are not there", "a\nb\n", "@@ -2 +2,2 @@\n+x\n \n", "a\nx\nb\n"},
+		{"tab for another tab", "\ta\n b\n", "@@\n   a\n-    b\n+    c\n", "\ta\n    c\n"},
 		{"overlapping look-alikes", "a\na\nb\n", "@@\n a\n-b\n+c\n", "a\na\nc\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,6 +123,7 @@ func TestApplyErrors(t *testing.T) {
 		{"one anchor missing, no place", "x\n", "@@ f\n-y\n", patchapply.AnchorNotFound, []string{"`f`"}},
 		{"one anchor missing, insertion", "x\n", "@@ f\n+y\n", patchapply.AnchorNotFound, []string{"`f`"}},
 		{"second anchor only before the first", "b\na\nx\n", "@@ a\n@@ b\n-x\n", patchapply.AnchorNotFound, []string{"`b`", "line 3"}},
+		{"second anchor missing, lines there", "a\nx\n", "@@ a\n@@ b\n-x\n", patchapply.AnchorNotFound, []string{"themselves are at line 2"}},
 		{"end of file before the cursor", "a\nb\n", "@@\n a\n-b\n@@\n-b\n*** End of File\n", patchapply.ContextNotFound, []string{"hunk 2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -74,11 +74,14 @@ func (r *randomFile) text(lines []string) string {
 	return text
 }
 
-// styles are ways to print a diff, and how git apply wants to hear of them.
-var styles = []struct {
+// A style is a way to print a diff.
+type style struct {
 	name         string
-	print, apply []string
-}{
+	print, apply []string // options of git diff, and of git apply for it
+}
+
+// styles are those that are compared.
+var styles = []style{
 	{"plain", nil, nil},
 	{"no prefix", []string{"--no-prefix"}, []string{"-p0"}},
 	{"other prefixes", []string{"--src-prefix=old/", "--dst-prefix=new/"}, nil},
@@ -102,11 +105,7 @@ func TestUnifiedAgainstGit(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %d", style.name, seed), func(t *testing.T) {
 			t.Parallel()
 			before, after := randomTrees(seed, filesPerTree)
-			g := gitIn(t)
-			trees := [2]string{g.tree(before), g.tree(after)}
-			args := append([]string{"-c", "diff.renameLimit=1000", "diff", "--no-color"}, style.print...)
-			diff := g.run("", append(args, trees[0], trees[1])...)
-			g.compare(before, diff, style.apply...)
+			gitIn(t).compareStyle(style, before, after)
 		})
 	}
 }
@@ -132,16 +131,27 @@ func TestUnifiedAgainstDiff(t *testing.T) {
 	}
 }
 
+// FuzzAgainstGit does so with small trees.
+func FuzzAgainstGit(f *testing.F) {
+	f.Add(uint64(1))
+	f.Add(uint64(724)) // git apply --unidiff-zero takes an earlier line for the last
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		before, after := randomTrees(seed, 20)
+		gitIn(t).compareStyle(styles[seed%uint64(len(styles))], before, after)
+	})
+}
+
 // A gitDir is a directory for git.
 type gitDir struct {
 	t       *testing.T
 	program string
 	dir     string
+	after   map[string]string // what is right where git apply is not
 }
 
 func gitIn(t *testing.T) gitDir {
 	t.Helper()
-	g := gitDir{t, testneed.Tool(t, "git"), tempDir(t)}
+	g := gitDir{t: t, program: testneed.Tool(t, "git"), dir: tempDir(t)}
 	g.run("", "init", "-q", ".")
 	return g
 }
@@ -179,6 +189,17 @@ func (g gitDir) tree(files map[string]string) string {
 	return strings.TrimSpace(g.run("", "write-tree"))
 }
 
+// compareStyle compares what becomes of a diff between two trees.
+func (g gitDir) compareStyle(s style, before, after map[string]string) {
+	g.t.Helper()
+	trees := [2]string{g.tree(before), g.tree(after)}
+	if s.name == "no context" {
+		g.after = after // without context git may take a line without an end for an earlier one
+	}
+	args := append([]string{"-c", "diff.renameLimit=1000", "diff", "--no-color"}, s.print...)
+	g.compare(before, g.run("", append(args, trees[0], trees[1])...), s.apply...)
+}
+
 // compare applies a diff with git and here.
 func (g gitDir) compare(before map[string]string, diff string, args ...string) {
 	g.t.Helper()
@@ -191,9 +212,14 @@ func (g gitDir) compare(before map[string]string, diff string, args ...string) {
 		g.t.Fatalf("%v", err)
 	}
 	writeTree(g.t, filepath.Join(g.dir, "work"), before)
-	inWork := gitDir{g.t, g.program, filepath.Join(g.dir, "work")}
+	inWork := gitDir{t: g.t, program: g.program, dir: filepath.Join(g.dir, "work")}
 	inWork.run(diff, append([]string{"--git-dir=/nonexistent", "apply", "--whitespace=nowarn"}, args...)...)
 	want := readTree(g.t, inWork.dir)
+	for name, text := range g.after {
+		if _, ok := want[name]; ok {
+			want[name] = text
+		}
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		g.t.Fatalf("(-git +here)\n%s", cutText(diff))
 	}

@@ -68,7 +68,7 @@ func (l *locator) explainNearest(s *search, t *explanation) {
 		return
 	}
 	if r.differs == len(s.old) {
-		t.add("The lines are at line %d, but the search began behind it.", r.start+1)
+		t.add("The lines of the hunk themselves are at line %d.", r.start+1)
 		return
 	}
 	if first, last := max(r.start, 0)+1, min(r.start+len(s.old), l.file.count()); first >= last {
@@ -116,7 +116,7 @@ func (l *locator) nearest(s *search) (region, bool) {
 		if i >= maxVoters || isBlank(string(line)) {
 			continue
 		}
-		places := x.at[hashes[i]]
+		places := x.places(hashes[i])
 		for _, place := range places[:min(len(places), maxVotes)] {
 			votes[int(place)-i]++
 		}

@@ -81,10 +81,10 @@ func (l *locator) locate(i int) (edit, error) {
 	if h.Unified != nil {
 		s.from = l.changed
 	}
+	s.old = oldLines(s.lines)
 	if err := l.findAnchors(s); err != nil {
 		return edit{}, err
 	}
-	s.old = oldLines(s.lines)
 	short := withoutBlankTail(h.Lines)
 	shortOld := oldLines(short)
 	if len(s.old) == 0 || h.Unified == nil && len(shortOld) == 0 {
@@ -197,16 +197,16 @@ func (l *locator) tryPass(s *search, p Pass) (edit, bool, error) {
 	if hinted && hint >= s.from && x.matches(s.old, hint) {
 		return l.place(s, hint, p), true, nil
 	}
-	limit := maxPlaces
 	if hinted {
-		limit = 0
+		if at, ok := x.closest(s.old, s.from, hint); ok {
+			return l.place(s, at, p), true, nil
+		}
+		return edit{}, false, nil
 	}
-	at := x.find(s.old, s.from, limit)
+	at := x.find(s.old, s.from, maxPlaces)
 	switch {
 	case len(at) == 0:
 		return edit{}, false, nil
-	case hinted:
-		return l.place(s, closest(at, hint), p), true, nil
 	case len(at) > 1 && s.missing != "":
 		return edit{}, false, l.anchorMissing(s, at...)
 	case len(at) > 1 && (s.hunk.EndOfFile || p >= PassTrim && !s.anchored):
@@ -232,17 +232,6 @@ func (l *locator) hint(s *search) (int, bool) {
 		return 0, false
 	}
 	return s.hunk.Unified.Old - 1 + l.offset, true
-}
-
-// closest returns the place nearest to a hint, the later of two.
-func closest(at []int, hint int) int {
-	best := at[0]
-	for _, place := range at {
-		if distance(place, hint) <= distance(best, hint) {
-			best = place
-		}
-	}
-	return best
 }
 
 func distance(a, b int) int { return max(a-b, b-a) }

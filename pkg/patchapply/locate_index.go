@@ -3,7 +3,6 @@ package patchapply
 import (
 	"bytes"
 	"hash/maphash"
-	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -35,7 +34,7 @@ func (p Pass) normalise(line, buf []byte) []byte {
 	case PassExact:
 		return line
 	case PassRightTrim:
-		return bytes.TrimRightFunc(line, unicode.IsSpace)
+		return trimRight(line)
 	case PassTrim:
 		return bytes.TrimSpace(line)
 	}
@@ -45,6 +44,19 @@ func (p Pass) normalise(line, buf []byte) []byte {
 		}
 	}
 	return bytes.TrimSpace(line)
+}
+
+// trimRight takes off white space at the end, fast where it is ASCII.
+func trimRight(line []byte) []byte {
+	for n := len(line); n > 0; n-- {
+		switch c := line[n-1]; {
+		case c >= utf8.RuneSelf:
+			return bytes.TrimRightFunc(line[:n], unicode.IsSpace)
+		case c != ' ' && (c < '\t' || c > '\r'):
+			return line[:n]
+		}
+	}
+	return nil
 }
 
 // appendPlain appends a line with the characters of ASCII that look like its own.
@@ -75,30 +87,42 @@ type lineIndex struct {
 	file   *fileText
 	seed   maphash.Seed
 	hashes []uint64
-	at     map[uint64][]int32 // where the lines are that a patch has
+	wanted map[uint64]int32 // hashes of the lines that a patch has, by their place in at
+	at     [][]int32        // where these lines are
 	buf    [2][]byte
 }
 
 // newLineIndex reads a file, and the lines that a patch will ask for.
 func newLineIndex(pass Pass, f *fileText, wanted [][]byte) *lineIndex {
-	x := &lineIndex{pass: pass, file: f, seed: maphash.MakeSeed(), hashes: make([]uint64, f.count()), at: map[uint64][]int32{}}
+	x := &lineIndex{pass: pass, file: f, seed: maphash.MakeSeed(), hashes: make([]uint64, f.count()), wanted: map[uint64]int32{}}
 	var filter [1 << 10]uint64 // most lines are not wanted: a bit for 16 bits of the hash
 	for _, line := range wanted {
 		h := x.hash(line)
-		x.at[h] = nil
+		if _, ok := x.wanted[h]; !ok {
+			x.wanted[h] = int32(len(x.wanted))
+		}
 		filter[h>>6&1023] |= 1 << (h & 63)
 	}
+	x.at = make([][]int32, len(x.wanted))
 	for i := range x.hashes {
 		h := x.hash(f.line(i))
 		x.hashes[i] = h
 		if filter[h>>6&1023]&(1<<(h&63)) == 0 {
 			continue
 		}
-		if places, ok := x.at[h]; ok {
-			x.at[h] = append(places, int32(i))
+		if n, ok := x.wanted[h]; ok {
+			x.at[n] = append(x.at[n], int32(i))
 		}
 	}
 	return x
+}
+
+// places returns where a wanted line is, by its hash.
+func (x *lineIndex) places(h uint64) []int32 {
+	if n, ok := x.wanted[h]; ok {
+		return x.at[n]
+	}
+	return nil
 }
 
 func (x *lineIndex) hash(line []byte) uint64 {
@@ -129,47 +153,4 @@ func (x *lineIndex) matches(lines [][]byte, start int) bool {
 func (x *lineIndex) equal(line []byte, i int) bool {
 	other := x.file.line(i)
 	return bytes.Equal(x.pass.normalise(line, x.scratch(0, len(line))), x.pass.normalise(other, x.scratch(1, len(other))))
-}
-
-// find returns at most limit places from line from on where the file has lines, or all of
-// them where limit is 0. It asks the places of the rarest line; where these are so many
-// that this could take more than linear time it goes on as Knuth, Morris and Pratt do.
-func (x *lineIndex) find(lines [][]byte, from, limit int) (found []int) {
-	hashes := make([]uint64, len(lines))
-	rarest := 0
-	for i, line := range lines {
-		hashes[i] = x.hash(line)
-		if len(x.at[hashes[i]]) < len(x.at[hashes[rarest]]) {
-			rarest = i
-		}
-	}
-	places := x.at[hashes[rarest]]
-	first, _ := slices.BinarySearch(places, int32(min(from+rarest, x.file.count())))
-	work := 4 * len(x.hashes)
-	for _, place := range places[first:] {
-		start := int(place) - rarest
-		n := x.agree(hashes, start)
-		if n == len(hashes) && x.matches(lines, start) {
-			if found = append(found, start); len(found) == limit {
-				return found
-			}
-		}
-		if work -= n + 1; work < 0 {
-			return x.findLinear(lines, hashes, start+1, limit, found)
-		}
-	}
-	return found
-}
-
-// agree returns how many hashes from the first on are those of lines from start on.
-func (x *lineIndex) agree(hashes []uint64, start int) int {
-	if start+len(hashes) > len(x.hashes) {
-		return 0
-	}
-	for i, h := range hashes {
-		if x.hashes[start+i] != h {
-			return i
-		}
-	}
-	return len(hashes)
 }

@@ -122,7 +122,7 @@ func (p *parser) noteStars(line string) {
 	}
 }
 
-// addBody reads the lines of a new file. A blank line without + counts only between others.
+// addBody reads the lines of a new file. Blank lines without + count only between others.
 func (p *parser) addBody(end int) ([]byte, error) {
 	content, blanks := []byte{}, 0
 	for ; p.pos < end; p.pos++ {
@@ -138,9 +138,10 @@ func (p *parser) addBody(end int) ([]byte, error) {
 		if !ok {
 			return nil, p.fail(p.pos, "a line of a new file must begin with +", `lines that begin with "+", or `+headers)
 		}
-		for ; blanks > 0; blanks-- {
+		for ; blanks > 0 && len(content) > 0; blanks-- {
 			content = append(content, '\n')
 		}
+		blanks = 0
 		content = append(append(content, text...), '\n')
 	}
 	return content, nil
@@ -148,7 +149,7 @@ func (p *parser) addBody(end int) ([]byte, error) {
 
 // updateBody reads where a file moves and its hunks.
 func (p *parser) updateBody(s *Section, end int) error {
-	for p.pos < end && isBlank(p.line(p.pos)) {
+	for p.pos < end && p.line(p.pos) == "" {
 		p.pos++
 	}
 	if p.pos < end {

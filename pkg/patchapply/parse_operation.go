@@ -104,8 +104,10 @@ func (p *parser) body() int {
 		}
 		end--
 	}
-	for p.pos < end && isFence(p.line(p.pos)) {
-		p.pos++
+	for i := 0; i < end && (p.line(i) == "" || isFence(p.line(i))); i++ {
+		if isFence(p.line(i)) {
+			p.pos = i + 1
+		}
 	}
 	return end
 }

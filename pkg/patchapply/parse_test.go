@@ -179,6 +179,8 @@ func TestParseOperations(t *testing.T) {
 	}{
 		{"hunks", ops("update_file", "@@\n-x\n+y\n"), "0 update f 1 hunks"},
 		{"hunks with an end", ops("update_file", "@@\n-x\n+y\n*** End Patch\n"), "0 update f 1 hunks"},
+		{"blank line and fence", ops("update_file", "\n```diff\n@@\n-x\n+y\n```\n\n"), "0 update f 1 hunks"},
+		{"create behind a blank line", ops("create_file", "\n+x\n"), `0 add f "x\n"`},
 		{"fence", ops("update_file", "```diff\n@@\n-x\n+y\n```\n"), "0 update f 1 hunks"},
 		{"envelope", ops("update_file", update("@@\n-x\n+y\n")), "0 update f 1 hunks"},
 		{"envelope that moves", ops("update_file", envelope("*** Update File: ./f\n*** Move to: g\n")), "0 update f -> g"},

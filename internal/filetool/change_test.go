@@ -428,6 +428,7 @@ func TestErrorsAreShort(t *testing.T) {
 func TestClientRootsWhenWriting(t *testing.T) {
 	d := newHarness(t, map[string]string{"sub/a.txt": "x\n", "b.txt": "x\n"})
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	//lint:ignore SA1019 clients before 2026-07-28 have roots
 	client.AddRoots(&mcp.Root{URI: "file://" + filepath.ToSlash(filepath.Join(d.root, "sub"))})
 	d.client = serve(t, client, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"}, "--root", d.root, "--write", "--state-dir", t.TempDir())
 	d.changes(t, "Write", []changeCase{

@@ -102,6 +102,7 @@ func TestRefused(t *testing.T) {
 		{"text", "the quick brown fox\n", edit.Edit{Old: "the quick brown dog", New: "x"}, edit.NotFound, []string{"differs in text", "the·quick·brown·fox"}},
 		{"a line more in the file", "one()\ntwo()\nthree()\n", edit.Edit{Old: "one()\nthree()", New: "x"}, edit.NotFound, []string{"a line that old_string lacks"}},
 		{"a line more in the edit", "one()\nthree()\n", edit.Edit{Old: "one()\ntwo()\nthree()\n", New: "x"}, edit.NotFound, []string{"a line that the file lacks"}},
+		{"other line breaks", "x\nthe quick\n  brown fox\n", edit.Edit{Old: "the quick brown\nfox", New: "x"}, edit.NotFound, []string{"line 2 on has it with other line breaks"}},
 		{"beyond the end", "one()\ntwo()\n", edit.Edit{Old: "one()\ntwo()\n\nthree()", New: "x"}, edit.NotFound, []string{"three()"}},
 		{"no last line end", "one\ntwo", edit.Edit{Old: "two\n", New: "x"}, edit.NotFound, []string{"without the line end"}},
 		{"line numbers", "one\ntwo\n", edit.Edit{Old: "1\tone\n2\ttwo", New: "x"}, edit.NotFound, []string{"line 1 it is there: without the line numbers"}},
@@ -166,6 +167,10 @@ func TestDiff(t *testing.T) {
 		{"other letters", "\xe9\n", "\xe9\xe9\n", "@@ -1 +1 @@\n-é\n+éé"},
 		{"a CR within", "a\rb\n", "a\rc", "@@ -1 +1 @@\n-a\\rb\n+a\\rc\n\\ No newline at end of file"},
 		{"a long line", "", strings.Repeat("é", 1500), "@@ -0,0 +1 @@\n+" + strings.Repeat("é", 1000) + " ...[+500 chars]\n\\ No newline at end of file"},
+		{
+			"within a long line", strings.Repeat("é", 3000) + "old\n", strings.Repeat("é", 3000) + "new\n",
+			"@@ -1 +1 @@\n-[2900 chars+]... " + strings.Repeat("é", 100) + "old\n+[2900 chars+]... " + strings.Repeat("é", 100) + "new",
+		},
 		{"too much", "", many, "@@ -0,0 +1,100 @@\n" + strings.Repeat("+x\n", 34) + "[34 of 100 changed lines are shown; read the file for the others]"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -76,15 +76,20 @@ func (it *item) placeOver(x *dir, portable bool) error {
 			return err
 		}
 	}
-	if !it.isOld(x, it.name) {
-		return &Error{Kind: Stale}
-	}
+	// Without such a call somebody else's file may be lost that comes between the last look
+	// and the renaming.
 	it.stray = it.kept()
 	if err := x.handle.Link(it.name, it.kept()); err != nil {
 		// No links here: for a moment there is no file of that name.
 		if err := x.handle.Rename(it.name, it.kept()); err != nil {
 			return err
 		}
+	}
+	if !it.isOld(x, it.kept()) {
+		if !x.has(it.name) {
+			x.handle.Rename(it.kept(), it.name)
+		}
+		return &Error{Kind: Stale}
 	}
 	return x.handle.Rename(it.temp, it.name)
 }
@@ -275,27 +280,24 @@ func (it *item) isFresh(x *dir) bool {
 // putBack gives the old file its name again, unless somebody else has put or written
 // something there: then the old one has no place any more.
 func (it *item) putBack(x *dir) error {
-	from := ""
-	switch {
-	case x.holds(it.name, it.old.id):
-		return nil
-	case x.holds(it.temp, it.old.id), it.op == remove && x.has(it.temp):
-		from = it.temp
-	case x.holds(it.kept(), it.old.id):
-		from = it.kept()
-	}
 	info, err := x.lstat(it.name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case info != nil && !it.isFresh(x):
-		return nil
-	case from != "":
-		return x.handle.Rename(from, it.name)
-	case info != nil:
-		return &Error{Kind: NotExist}
 	}
-	return nil
+	from, fresh := "", it.isFresh(x)
+	switch {
+	case x.holds(it.name, it.old.id), info != nil && !fresh:
+		return nil
+	case x.has(it.kept()):
+		from = it.kept()
+	case x.holds(it.temp, it.old.id), fresh && x.has(it.temp), it.op == remove && x.has(it.temp):
+		from = it.temp // if it is not the old file, it is one that came in its place just before
+	case fresh:
+		return &Error{Kind: NotExist}
+	default:
+		return nil
+	}
+	return x.handle.Rename(from, it.name)
 }
 
 // restore writes the old content into the file again, if it differs.

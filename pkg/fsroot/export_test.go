@@ -50,3 +50,9 @@ func Spelling(s *Set, name string) (string, error) {
 	}
 	return spelling(dir, name, info), nil
 }
+
+// ParseJournal reports whether text is taken for a journal of root.
+func ParseJournal(root *Root, text string) bool {
+	_, err := parseJournal(&state{root: root}, []byte(text))
+	return err == nil
+}

@@ -3,11 +3,14 @@ package fsroot_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/toolhost/toolhost/internal/testneed"
@@ -81,6 +84,12 @@ func TestNoSpace(t *testing.T) {
 			{Rel: "hard", Was: hard, Content: big},
 			{Rel: "n/new", Content: []byte("new")},
 		}, "hard", "no space left on device")
+		// More directories than are kept open.
+		many := []fsroot.Step{{Rel: "hard", Was: load(t, tx, "hard"), Content: big}}
+		for i := range 100 {
+			many = append(many, fsroot.Step{Rel: fmt.Sprintf("n%d/m/new", i), Content: []byte("new")})
+		}
+		tr.refused(t, tx, append(many, fsroot.Step{Rel: "n/big", Content: big[:450<<10]}), "hard", "no space left on device")
 		must(t, tx.Commit([]fsroot.Step{{Rel: "a", Was: a, Content: big[:300<<10]}}))
 		must(t, os.WriteFile(tr.root+"/a", []byte("a"), 0o644))
 	})
@@ -210,4 +219,49 @@ func TestAttributes(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
+}
+
+// TestSomebodyElseWrites: an editor that asks nobody replaces the file all the time. What
+// it wrote is never overwritten by what was made from an older content.
+func TestSomebodyElseWrites(t *testing.T) {
+	tr := plant(t)
+	must(t, os.WriteFile(tr.root+"/file", []byte("e0"), 0o644))
+	var mu sync.Mutex
+	next := map[string][]string{} // by what a version replaced
+	n := 0
+	add := func(from, to string) {
+		mu.Lock()
+		defer mu.Unlock()
+		next[from] = append(next[from], to)
+	}
+	editor := func() {
+		n++
+		mine, aside := fmt.Sprint("e", n), tr.root+"/aside"
+		must(t, os.WriteFile(aside, []byte(mine), 0o644))
+		must(t, unix.Renameat2(unix.AT_FDCWD, aside, unix.AT_FDCWD, tr.root+"/file", unix.RENAME_EXCHANGE))
+		was, err := os.ReadFile(aside)
+		must(t, err)
+		add(string(was), mine)
+		time.Sleep(time.Duration(rand.Int64N(int64(2 * time.Millisecond))))
+	}
+	tx := tr.begin(t, fsroot.NewSet(tr.root))
+	made, tries := 0, 0
+	swapping(t, editor, func() {
+		tries++
+		content, was, err := tx.Load("file")
+		if err != nil {
+			return
+		}
+		mine := fmt.Sprint("t", tries)
+		if tx.Commit([]fsroot.Step{{Rel: "file", Was: was, Content: []byte(mine)}}) == nil {
+			add(string(content), mine)
+			made++
+		}
+	})
+	for from, to := range next {
+		if len(to) > 1 {
+			t.Errorf("%v were all made from %s", to, from)
+		}
+	}
+	t.Logf("%d of %d commits made", made, tries)
 }

@@ -191,3 +191,14 @@ func TestSwapWhileWriting(t *testing.T) {
 		tr.add(t, "d/passwd")
 	})
 }
+
+// FuzzJournal: whatever a journal holds, reading it ends.
+func FuzzJournal(f *testing.F) {
+	f.Add("toolhost-journal 1 true\nroot \"/x\"\ndir \".\" -1 1 2\ndir \"a\" 0 0 0\nitem 1 1 \"x\" \"" + temp + "\" \"\" 0 0 0 0 0 0 0 0 0")
+	f.Add("toolhost-journal 1 false\nitem 0 0 \"\\xff\" \"")
+	root := fsroot.NewSet("/").Roots()[0]
+	f.Fuzz(func(t *testing.T, body string) {
+		fsroot.ParseJournal(root, body)
+		fsroot.ParseJournal(root, sealed(body))
+	})
+}

@@ -44,7 +44,7 @@ type changeRequest struct {
 	dirs    bool   // and so are its directories
 	shows   bool   // the result shows what the file holds
 	verb    string // for a person
-	make    func(old []byte) (content []byte, places int, err error)
+	make    func(ctx context.Context, old []byte) (content []byte, places int, err error)
 }
 
 // A changePlan is where a change goes, and the change as Plan saw it.
@@ -128,7 +128,7 @@ func (p *changePlan) settle(ctx context.Context) error {
 		if err != nil || unfit != nil && bytes.Equal(old, p.old) {
 			return cmp.Or(err, unfit)
 		}
-		if unfit = p.apply(old); unfit == nil || !p.exists {
+		if unfit = p.apply(ctx, old); unfit == nil || !p.exists {
 			return unfit
 		}
 		select {
@@ -166,12 +166,12 @@ func (p *changePlan) read(ctx context.Context) ([]byte, error) {
 }
 
 // apply makes the change on old. On an error p holds what it was about.
-func (p *changePlan) apply(old []byte) error {
+func (p *changePlan) apply(ctx context.Context, old []byte) error {
 	p.change = change{old: old, new: old}
 	if err := p.checkSHA(old); err != nil {
 		return err
 	}
-	content, places, err := p.make(old)
+	content, places, err := p.make(ctx, old)
 	var unfit *edit.Error
 	if errors.As(err, &unfit) {
 		return toolkit.Because(err, "%s: %s", p.shortName(), unfit.Visible())
@@ -275,7 +275,7 @@ func (p *changePlan) commit(ctx context.Context, tx *fsroot.Tx) error {
 		return err
 	}
 	if !bytes.Equal(old, p.old) {
-		if err := p.apply(old); err != nil {
+		if err := p.apply(ctx, old); err != nil {
 			return err
 		}
 	}

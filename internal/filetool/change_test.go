@@ -423,3 +423,18 @@ func TestErrorsAreShort(t *testing.T) {
 		}
 	}
 }
+
+// TestClientRootsWhenWriting: a client's roots narrow what is written as well.
+func TestClientRootsWhenWriting(t *testing.T) {
+	d := newHarness(t, map[string]string{"sub/a.txt": "x\n", "b.txt": "x\n"})
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	//lint:ignore SA1019 clients before 2026-07-28 have roots
+	client.AddRoots(&mcp.Root{URI: "file://" + filepath.ToSlash(filepath.Join(d.root, "sub"))})
+	d.client = serve(t, client, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"}, "--root", d.root, "--write", "--state-dir", t.TempDir())
+	d.changes(t, "Write", []changeCase{
+		{"within", args{"path": "a.txt", "content": "y\n"}, false, "Updated a.txt: 2 -> 2 bytes, 1 line, sha256 " + sha("y\n"), "sub/a.txt", "y\n"},
+		{"new", args{"path": "n/a.txt", "content": "y\n"}, false, "Created n/a.txt: 2 bytes, 1 line, sha256 " + sha("y\n"), "sub/n/a.txt", "y\n"},
+		{"outside", args{"path": filepath.Join(d.root, "b.txt"), "content": "y\n"}, true, "outside the allowed roots", "b.txt", "x\n"},
+		{"up", args{"path": "../b.txt", "content": "y\n"}, true, "outside the allowed roots", "b.txt", "x\n"},
+	})
+}

@@ -83,7 +83,7 @@ func (w writer) planEdit(ctx context.Context, call *toolkit.Call, in editIn) (*c
 	}
 	return w.plan(ctx, call, changeRequest{
 		path: in.Path, sha: sha, creates: edits[0].Old == "", dirs: true, shows: true, verb: "edit",
-		make: func(old []byte) ([]byte, int, error) { return edit.Apply(old, edits) },
+		make: func(ctx context.Context, old []byte) ([]byte, int, error) { return edit.Apply(ctx, old, edits) },
 	})
 }
 

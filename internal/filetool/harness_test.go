@@ -58,6 +58,12 @@ func (h *harness) put(t *testing.T, name, content string) {
 // start runs the program over pipes and returns a client of it.
 func start(t *testing.T, flags ...string) *mcp.ClientSession {
 	t.Helper()
+	return serve(t, mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil), nil, flags...)
+}
+
+// serve runs the program over pipes for a client, and connects it.
+func serve(t *testing.T, client *mcp.Client, o *mcp.ClientSessionOptions, flags ...string) *mcp.ClientSession {
+	t.Helper()
 	in, feed := io.Pipe()
 	answers, out := io.Pipe()
 	ended := make(chan int, 1)
@@ -66,8 +72,7 @@ func start(t *testing.T, flags ...string) *mcp.ClientSession {
 		ended <- filetool.App().Run(t.Context(), flags, toolkit.Streams{In: in, Out: out, Err: &errs})
 		out.Close()
 	}()
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	cs, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: answers, Writer: feed}, nil)
+	cs, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: answers, Writer: feed}, o)
 	must(t, err)
 	t.Cleanup(func() {
 		cs.Close()

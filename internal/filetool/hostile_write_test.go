@@ -260,6 +260,30 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
+// TestFullDisk: what does not fit is said, and the old content stays.
+func TestFullDisk(t *testing.T) {
+	testneed.Root(t)
+	d := newWriter(t, map[string]string{"small/": ""})
+	small := filepath.Join(d.root, "small")
+	if err := unix.Mount("tmpfs", small, "tmpfs", 0, "size=128k"); err != nil {
+		testneed.Missing(t, "mounting", "run the tests with CAP_SYS_ADMIN: "+err.Error())
+	}
+	t.Cleanup(func() { unix.Unmount(small, unix.MNT_DETACH) })
+	d.put(t, "small/a.txt", "x\n")
+	for tool, a := range map[string]args{
+		"Write": {"content": strings.Repeat("y\n", 100_000)}, "Edit": {"old_string": "x", "new_string": strings.Repeat("y\n", 100_000)},
+	} {
+		a["path"] = "small/a.txt"
+		text, res := d.call(t, tool, a)
+		if !res.IsError || !strings.Contains(text, "no space left") || d.content(t, "small/a.txt") != "x\n" {
+			t.Errorf("%s: %s", tool, text)
+		}
+	}
+	if left, err := os.ReadDir(small); err != nil || len(left) != 1 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
 // TestSwapsWhileWriting is cases 32 and 33 for writing: while a directory and a file are
 // swapped for links to outside, nothing outside is made, changed or told.
 func TestSwapsWhileWriting(t *testing.T) {

@@ -70,7 +70,7 @@ func (w writer) planWrite(ctx context.Context, call *toolkit.Call, in writeIn) (
 	}
 	return w.plan(ctx, call, changeRequest{
 		path: in.Path, sha: sha, creates: true, dirs: in.Dirs == nil || *in.Dirs, verb: "write",
-		make: func(old []byte) ([]byte, int, error) {
+		make: func(_ context.Context, old []byte) ([]byte, int, error) {
 			content, err := edit.Rewrite(old, in.Content)
 			return content, 0, err
 		},

@@ -115,7 +115,7 @@ func apply(old []byte, hunks []linediff.Hunk) string {
 
 func TestHunksMakeTheNewText(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for i := range 5000 {
+	for i := range 2000 {
 		old, new := change(r)
 		if got := apply(old, linediff.Hunks(old, new, i%4)); got != string(new) {
 			t.Fatalf("case %d: from\n%s\nthe hunks make\n%s\nwant\n%s", i, old, got, new)
@@ -136,7 +136,7 @@ func FuzzHunks(f *testing.F) {
 func TestPatchAndGitApply(t *testing.T) {
 	patch, git := testneed.Tool(t, "patch"), testneed.Tool(t, "git")
 	r := rand.New(rand.NewPCG(3, 4))
-	for i := range 150 {
+	for i := range 100 {
 		old, new := change(r)
 		if len(old) == 0 || len(new) == 0 {
 			continue // a file that comes or goes is written otherwise
@@ -169,7 +169,7 @@ func TestPatchAndGitApply(t *testing.T) {
 // TestSmallest: where little differs, no smaller difference exists.
 func TestSmallest(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for range 500 {
+	for range 150 {
 		old, new := change(r)
 		a, b := linediff.Lines(old), linediff.Lines(new)
 		changed := 0

@@ -42,7 +42,6 @@ func probe(act func(context.Context, kitchen, approval.Grant, toolkit.Progress) 
 			Params: []toolkit.Param{
 				{Name: "name", Type: toolkit.String, Description: "a name", Required: true, Aliases: []string{"title"}, Example: `"x"`},
 				{Name: "note", Type: toolkit.String, Description: "a note"},
-				{Name: "exact", Type: toolkit.String, Description: "a text", Hidden: true, Verbatim: true},
 				{Name: "count", Type: toolkit.Integer, Description: "a count", Min: toolkit.Bound(1), Max: toolkit.Bound(10)},
 				{Name: "ratio", Type: toolkit.Number, Description: "a ratio"},
 				{Name: "loud", Type: toolkit.Boolean, Description: "a switch"},
@@ -50,6 +49,7 @@ func probe(act func(context.Context, kitchen, approval.Grant, toolkit.Progress) 
 				{Name: "sizes", Type: toolkit.Array, Items: toolkit.Integer, Description: "some sizes"},
 				{Name: "extra", Type: toolkit.Object, Description: "anything"},
 				{Name: "mode", Type: toolkit.String, Enum: []string{"fast", "slow"}, Description: "a mode"},
+				{Name: "exact", Type: toolkit.String, Description: "a text", Hidden: true, Verbatim: true},
 			},
 		},
 		Plan: func(_ context.Context, _ *toolkit.Call, in kitchen) (kitchen, approval.Action, error) {

@@ -36,8 +36,8 @@ func Diff(old, new []byte, limit int) string {
 		if !put(h.Header() + "\n") {
 			break
 		}
-		n := 0
-		for n < len(h.Lines) && put(shownLine(h.Lines[n])) {
+		n, from := 0, starts(h.Lines)
+		for n < len(h.Lines) && put(shownLine(h.Lines[n], from[n])) {
 			n++
 		}
 		shown += differing(h.Lines[:n])
@@ -60,23 +60,64 @@ func differing(lines []linediff.Line) (n int) {
 	return n
 }
 
-func shownLine(l linediff.Line) string {
-	text, whole := bytes.CutSuffix(l.Text, []byte("\n"))
-	if !whole {
-		return string(l.Op) + shownText(text) + "\n\\ No newline at end of file\n"
+// starts returns, for each line, how many of its bytes are left out at the start: of a long
+// one that became another, what both begin with, but for a little.
+func starts(lines []linediff.Line) []int {
+	const kept = 200
+	from := make([]int, len(lines))
+	run := func(at int, op byte) int {
+		for at < len(lines) && lines[at].Op == op {
+			at++
+		}
+		return at
 	}
-	return string(l.Op) + shownText(bytes.TrimSuffix(text, []byte("\r"))) + "\n"
+	for i := 0; i < len(lines); {
+		if lines[i].Op == ' ' {
+			i++
+			continue
+		}
+		added := run(i, '-')
+		end := run(added, '+')
+		for k := 0; i+k < added && added+k < end; k++ {
+			a, b := lines[i+k].Text, lines[added+k].Text
+			if max(len(a), len(b)) <= lineBytes {
+				continue
+			}
+			same := 0
+			for same < min(len(a), len(b)) && a[same] == b[same] {
+				same++
+			}
+			from[i+k] = max(0, same-kept)
+			from[added+k] = from[i+k]
+		}
+		i = end
+	}
+	return from
 }
 
-// shownText returns a line as a read shows it, cut.
-func shownText(line []byte) string {
-	text := strings.ReplaceAll(textfile.Show(line), "\r", `\r`)
+func shownLine(l linediff.Line, from int) string {
+	text, whole := bytes.CutSuffix(l.Text, []byte("\n"))
+	if !whole {
+		return string(l.Op) + shownText(text, from) + "\n\\ No newline at end of file\n"
+	}
+	return string(l.Op) + shownText(bytes.TrimSuffix(text, []byte("\r")), from) + "\n"
+}
+
+// shownText returns a line as a read shows it, cut at both ends.
+func shownText(line []byte, from int) string {
+	for from = min(from, len(line)); from > 0 && from < len(line) && !utf8.RuneStart(line[from]); from-- {
+	}
+	front := ""
+	if from > 0 {
+		front = fmt.Sprintf("[%d chars+]... ", utf8.RuneCount(line[:from]))
+	}
+	text := strings.ReplaceAll(textfile.Show(line[from:]), "\r", `\r`)
 	if len(text) <= lineBytes {
-		return text
+		return front + text
 	}
 	n := lineBytes
 	for !utf8.RuneStart(text[n]) {
 		n--
 	}
-	return fmt.Sprintf("%s ...[+%d chars]", text[:n], utf8.RuneCountInString(text[n:]))
+	return fmt.Sprintf("%s%s ...[+%d chars]", front, text[:n], utf8.RuneCountInString(text[n:]))
 }

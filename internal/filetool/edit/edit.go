@@ -13,6 +13,7 @@ package edit
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"strings"
 
@@ -28,12 +29,15 @@ type Edit struct {
 
 // Apply makes the edits one after the other, each on the result of the one before, and
 // returns the new content and how many places were replaced. On an error, which is an
-// [*Error], nothing is changed. The content itself never is.
-func Apply(content []byte, edits []Edit) (changed []byte, places int, err error) {
+// [*Error] or that of ctx, nothing is changed. The content itself never is.
+func Apply(ctx context.Context, content []byte, edits []Edit) (changed []byte, places int, err error) {
 	if k := unfit(content); k != 0 {
 		return nil, 0, &Error{Kind: k}
 	}
 	for i, e := range edits {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
 		var n int
 		content, n, err = e.apply(content)
 		if e, ok := err.(*Error); ok {

@@ -80,6 +80,9 @@ func nearest(text []byte, old string) string {
 	}
 	i, j := c.misfit()
 	if i < len(c.file) && c.difference(i, j) == differentText {
+		if line, ok := reflowed(text, old); ok {
+			return fmt.Sprintf("line %d on has it with other line breaks and white space", line)
+		}
 		c, i, j = c.shifted(i, j)
 	}
 	switch {
@@ -89,6 +92,29 @@ func nearest(text []byte, old string) string {
 		return fmt.Sprintf("nearest: line %d on; the file ends where old_string goes on with: %s", c.start+1, quoted(c.old[j], 0))
 	}
 	return c.show(i, j)
+}
+
+// reflowed finds the line where old starts if white space, ends of lines included, is left
+// out.
+func reflowed(text []byte, old string) (line int, ok bool) {
+	want := bare(old)
+	at := strings.Index(bare(string(text)), want)
+	if at < 0 || want == "" {
+		return 0, false
+	}
+	line = 1
+	for _, r := range string(text) {
+		switch {
+		case r == '\n':
+			line++
+		case unicode.IsSpace(r):
+		case at <= 0:
+			return line, true
+		default:
+			at -= utf8.RuneLen(r)
+		}
+	}
+	return line, true
 }
 
 // misfit returns the first lines that differ; j is len(c.old) if none does.

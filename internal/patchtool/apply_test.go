@@ -45,6 +45,10 @@ func TestForms(t *testing.T) {
 			}},
 			"completed\nCreated file: d/n (2 bytes)\nUpdated file: a (4 -> 4 bytes)\nDeleted file: b\nMoved file: c -> e",
 		},
+		"in a fence": {
+			args{"patch": "```diff\n" + envelope + "```\n"},
+			"completed\nWarning: ignored: text outside \"*** Begin Patch\" and \"*** End Patch\"\nUpdated file: a (4 -> 4 bytes)",
+		},
 		"no change": {args{"patch": "*** Begin Patch\n*** Update File: a\n@@\n one\n*** End Patch"}, "completed\nNo changes: a"},
 		"loosely": {
 			args{"operation": args{"type": "update_file", "path": "a", "diff": "@@\n-  one\n+two\n"}},

@@ -25,11 +25,11 @@ type Dir struct {
 func NewDir(set *fsroot.Set, stateDir string) *Dir { return &Dir{set, stateDir} }
 
 // View returns a reader that takes no lock.
-func (d *Dir) View(context.Context) View { return &dirView{Dir: d} }
+func (d *Dir) View(context.Context) View { return &dirView{dir: d} }
 
 // Begin locks the root; where there are several, the one that is first touched.
 func (d *Dir) Begin(ctx context.Context) (Tx, error) {
-	tx := &dirTx{dirView: dirView{Dir: d}}
+	tx := &dirTx{dirView: dirView{dir: d}}
 	tx.lock = func(r *fsroot.Root) (err error) {
 		tx.tx, err = fsroot.Begin(ctx, d.state, r)
 		return dirError(err)
@@ -58,7 +58,7 @@ func (d *Dir) Place(p string) (place fsroot.Place, ok bool) {
 // Real returns the clean path of what the path p of a patch leads to, links resolved as far
 // as they lead; ok is false where p cannot be in the storage.
 func (d *Dir) Real(p string) (clean string, ok bool) {
-	v := &dirView{Dir: d}
+	v := &dirView{dir: d}
 	clean, err := v.Clean(p)
 	if err != nil {
 		return "", false
@@ -80,7 +80,7 @@ func (d *Dir) form(r *fsroot.Root, rel string) string {
 
 // A dirView is also what a dirTx reads by.
 type dirView struct {
-	*Dir
+	dir  *Dir
 	root *fsroot.Root             // that is touched; nil before the first
 	lock func(*fsroot.Root) error // called when it is known; may be nil
 	real map[fsroot.Place]string  // of directories: the path with links resolved
@@ -105,7 +105,7 @@ func (v *dirView) choose(r *fsroot.Root) error {
 
 // enter returns the place of a clean path, in the root that is touched.
 func (v *dirView) enter(p string) (fsroot.Place, error) {
-	place, ok := v.Place(p)
+	place, ok := v.dir.Place(p)
 	if !ok {
 		return place, refusal(PathEscape, "%s is outside the roots", quotePath(p))
 	}
@@ -123,7 +123,7 @@ func (v *dirView) Clean(p string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return v.form(place.Root, rel), nil
+	return v.dir.form(place.Root, rel), nil
 }
 
 func (v *dirView) locate(p string) (fsroot.Place, error) {
@@ -140,7 +140,7 @@ func (v *dirView) locate(p string) (fsroot.Place, error) {
 			return fsroot.Place{}, err
 		}
 	}
-	place, err := v.set.Resolve(p)
+	place, err := v.dir.set.Resolve(p)
 	switch {
 	case err != nil && fsroot.KindOf(err) != fsroot.NotExist:
 		return place, dirError(err)
@@ -159,7 +159,7 @@ func absolute(p string) bool {
 // relative finds the root that has rel; else the one that is touched, has its directory, or
 // is the first.
 func (v *dirView) relative(asked, rel string) (fsroot.Place, error) {
-	roots := v.set.Roots()
+	roots := v.dir.set.Roots()
 	switch len(roots) {
 	case 0:
 		return fsroot.Place{}, refusal(InvalidPath, "%s cannot be looked up, since no directory is served", quotePath(asked))
@@ -242,7 +242,7 @@ func (v *dirView) Load(p string, limit int64) (*File, error) {
 	}
 	return &File{
 		Content: content, Perm: was.Perm(), IsLink: was.IsLink(),
-		Real: v.form(place.Root, was.Real()), Same: was.ID(), Token: was,
+		Real: v.dir.form(place.Root, was.Real()), Same: was.ID(), Token: was,
 	}, nil
 }
 
@@ -260,9 +260,9 @@ func (v *dirView) brokenLink(p string, place fsroot.Place, why error) (*File, er
 
 // Similar returns the paths that fsroot would offer for p.
 func (v *dirView) Similar(p string) []string {
-	place, err := v.set.Resolve(p)
+	place, err := v.dir.set.Resolve(p)
 	if err == nil {
-		return []string{v.form(place.Root, place.Rel)}
+		return []string{v.dir.form(place.Root, place.Rel)}
 	}
 	var e *fsroot.Error
 	if !errors.As(err, &e) || e.Kind != fsroot.NotExist {
@@ -270,7 +270,7 @@ func (v *dirView) Similar(p string) []string {
 	}
 	near := make([]string, len(e.Names))
 	for i, name := range e.Names {
-		near[i] = v.form(place.Root, name)
+		near[i] = v.dir.form(place.Root, name)
 	}
 	return near
 }

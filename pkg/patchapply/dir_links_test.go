@@ -96,7 +96,7 @@ func TestLinksThatAPatchRefuses(t *testing.T) {
 	write(t, filepath.Join(root, "real"), "one\n", 0o644)
 	for name, target := range map[string]string{
 		"outside": "../outside.txt", "outdir": "../out", "absolute": filepath.Join(d.top, "out"), "new": "../out/new",
-		"dangling": "none", "loop": "loop", "link": "real",
+		"dangling": "none", "loop": "loop", "link": "real", "dir": ".",
 	} {
 		must(t, os.Symlink(target, filepath.Join(root, name)))
 	}
@@ -121,6 +121,7 @@ func TestLinksThatAPatchRefuses(t *testing.T) {
 		{"*** Add File: loop/x\n+x", patchapply.InvalidPath},
 		{"*** Add File: dangling/x\n+x", patchapply.FileNotFound},
 		{"*** Delete File: link\n*** Add File: link\n+x", patchapply.AlreadyExists},
+		{"*** Delete File: dir\n*** Add File: dir/x\n+x", patchapply.InvalidPath},
 		{"*** Delete File: real\n*** Update File: link\n" + oneToTwo, patchapply.FileNotFound},
 	} {
 		_, err := commit(t, d.storage, patch(t, c.section))
@@ -196,6 +197,18 @@ func TestModesOfGitDiffs(t *testing.T) {
 	must(t, err)
 	want := map[string]string{"run": "0755 one\n", "new": "0755 x\n"}
 	if diff := cmp.Diff(want, tree(t, d.roots[0])); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What no hunk touches need not be text.
+func TestBinaryFilesMoveAndGo(t *testing.T) {
+	d := newDirs(t, "root")
+	write(t, filepath.Join(d.roots[0], "a"), "\x00\xff\r", 0o755)
+	write(t, filepath.Join(d.roots[0], "b"), "\x00\xff\r", 0o644)
+	_, err := commit(t, d.storage, patch(t, "*** Update File: a\n*** Move to: c", "*** Delete File: b"))
+	must(t, err)
+	if diff := cmp.Diff(map[string]string{"c": "0755 \x00\xff\r"}, tree(t, d.roots[0])); diff != "" {
 		t.Error(diff)
 	}
 }

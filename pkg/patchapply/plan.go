@@ -74,7 +74,7 @@ func (p *Plan) again(ctx context.Context, tx Tx) (*Plan, error) {
 }
 
 func (o *overlay) apply(s *Section) error {
-	p, err := o.view.Clean(s.Path)
+	p, err := o.clean(s.Path)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (o *overlay) destination(n *name, s *Section) (*name, error) {
 	if s.MoveTo == "" {
 		return n, nil
 	}
-	p, err := o.view.Clean(s.MoveTo)
+	p, err := o.clean(s.MoveTo)
 	if err != nil {
 		return nil, err
 	}

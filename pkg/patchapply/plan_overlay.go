@@ -47,6 +47,16 @@ func newOverlay(v View) *overlay {
 	}
 }
 
+// clean returns the clean path of asked. The storage may resolve links in its directories, of
+// which the patch must not have removed any.
+func (o *overlay) clean(asked string) (string, error) {
+	p, err := o.view.Clean(asked)
+	if err != nil {
+		return "", err
+	}
+	return p, o.belowFile(path.Clean(asked))
+}
+
 // at returns the name of a clean path.
 func (o *overlay) at(p string) (*name, error) {
 	if n := o.names[p]; n != nil {
@@ -85,7 +95,7 @@ func (o *overlay) belowFile(p string) error {
 		case n.now != nil:
 			return refusal(InvalidPath, "%s is a file, so nothing can be below it", quotePath(dir))
 		case n.was != nil:
-			return refusal(InvalidPath, "%s is a file, which a directory cannot replace within one patch; delete it in a patch of its own first", quotePath(dir))
+			return refusal(InvalidPath, "%s is deleted or moved by this patch, and a directory cannot replace it within the same one; use two patches", quotePath(dir))
 		}
 	}
 	return nil

@@ -167,7 +167,7 @@ func TestSectionsThatDoNotApply(t *testing.T) {
 		{"add over a directory", []string{"*** Add File: src\n+x"}, patchapply.IsDirectory, nil},
 		{"add below a file", []string{"*** Add File: a/b\n+x"}, patchapply.InvalidPath, nil},
 		{"add below an added file", []string{"*** Add File: n\n+x", "*** Add File: n/b\n+x"}, patchapply.InvalidPath, []string{"n is a file"}},
-		{"add below a deleted file", []string{"*** Delete File: a", "*** Add File: a/b\n+x"}, patchapply.InvalidPath, []string{"in a patch of its own first"}},
+		{"add below a deleted file", []string{"*** Delete File: a", "*** Add File: a/b\n+x"}, patchapply.InvalidPath, []string{"use two patches"}},
 		{"add over an added directory", []string{"*** Add File: n/b\n+x", "*** Add File: n\n+x"}, patchapply.IsDirectory, []string{"n is a directory that this patch makes"}},
 		{"move over a file", []string{"*** Update File: a\n*** Move to: src/main\n" + oneToTwo}, patchapply.AlreadyExists, []string{"a cannot move to src/main", "delete that first"}},
 		{"move out", []string{"*** Update File: a\n*** Move to: ../a\n" + oneToTwo}, patchapply.PathEscape, nil},

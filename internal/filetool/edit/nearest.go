@@ -195,6 +195,9 @@ func (c *comparison) resemble() bool {
 				n++
 			}
 		}
+		if strings.Contains(f, key) {
+			n = len(threes) + 1 // nothing is nearer
+		}
 		if n > most {
 			best, most = i, n
 		}

@@ -326,6 +326,8 @@ func TestLargeEdits(t *testing.T) {
 func FuzzApply(f *testing.F) {
 	f.Add([]byte("caf\xe9\r\nx\r\n"), "é\nx", "y", false)
 	f.Add([]byte("\ufeffa a\n"), "a", "b\n", true)
+	f.Add([]byte("one\n\ttwo\nthree\n"), "one\n two\nthree", "x", false)
+	f.Add([]byte("one\ntwo\nfour\n"), "one\n\ntwo\nthree\nfour", "x", false)
 	f.Fuzz(func(t *testing.T, content []byte, before, after string, all bool) {
 		before, after = strings.ToValidUTF8(before, ""), strings.ToValidUTF8(after, "")
 		was := bytes.Clone(content)

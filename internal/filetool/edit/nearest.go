@@ -79,7 +79,7 @@ func nearest(text []byte, old string) string {
 		return "nothing in the file is like it"
 	}
 	i, j := c.misfit()
-	if i < len(c.file) && c.difference(i, j) == differentText {
+	if j < len(c.old) && i < len(c.file) && c.difference(i, j) == differentText {
 		if line, ok := reflowed(text, old); ok {
 			return fmt.Sprintf("line %d on has it with other line breaks and white space", line)
 		}
@@ -180,6 +180,9 @@ func (c *comparison) resemble() bool {
 		if k := fold(l); len(k) > len(key) {
 			longest, key = j, k
 		}
+	}
+	if key == "" {
+		return false
 	}
 	key = key[:min(len(key), 400)]
 	threes := map[string]int{} // the last line, from 1, that has it

@@ -265,3 +265,38 @@ func TestSomebodyElseWrites(t *testing.T) {
 	}
 	t.Logf("%d of %d commits made", made, tries)
 }
+
+// TestStateFull: there is no room for the journal, or for the old content of a file that is
+// written in place.
+func TestStateFull(t *testing.T) {
+	tr := plant(t, "a")
+	must(t, os.WriteFile(tr.root+"/hard", make([]byte, 200<<10), 0o644))
+	must(t, os.Link(tr.root+"/hard", tr.root+"/hard2"))
+	must(t, os.Mkdir(tr.state(), 0o700))
+	mount(t, "none", tr.state(), "tmpfs", 0, "size=64k")
+	tx := tr.begin(t, fsroot.NewSet(tr.root))
+	steps := []fsroot.Step{{Rel: "a", Was: load(t, tx, "a")}, {Rel: "n/new"}}
+	inPlace := fsroot.Step{Rel: "hard", Was: load(t, tx, "hard")}
+	fill := func() { os.WriteFile(tr.state()+"/fill", make([]byte, 64<<10), 0o600) }
+	for name, try := range map[string]func() []fsroot.Step{
+		"copy":    func() []fsroot.Step { return append(steps, inPlace) },
+		"journal": func() []fsroot.Step { fill(); return steps },
+	} {
+		t.Run(name, func(t *testing.T) {
+			os.Remove(tr.state() + "/fill")
+			before := picture(t, tr.root)
+			err := tx.Commit(try())
+			if fsroot.KindOf(err) != fsroot.NoState || !strings.Contains(visible(err), "no space left on device") {
+				t.Errorf("%v", err)
+			}
+			if diff := cmp.Diff(before, picture(t, tr.root)); diff != "" {
+				t.Errorf("files changed (-before +after):\n%.2000s", diff)
+			}
+		})
+	}
+	os.Remove(tr.state() + "/fill")
+	must(t, tx.Commit(steps))
+	if left, _ := filepath.Glob(tr.state() + "/*/*"); len(left) != 1 {
+		t.Errorf("beside the lock there is: %v", left)
+	}
+}

@@ -85,3 +85,16 @@ func BenchmarkCommit(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkEdit is one small change, lock and all.
+func BenchmarkEdit(b *testing.B) {
+	dir, state := memory(b), memory(b)
+	root := fsroot.NewSet(dir).Roots()[0]
+	must(b, os.WriteFile(dir+"/file", benchContent, 0o644))
+	for b.Loop() {
+		tx, err := fsroot.Begin(context.Background(), state, root)
+		must(b, err)
+		must(b, tx.Commit([]fsroot.Step{{Rel: "file", Was: load(b, tx, "file"), Content: benchContent}}))
+		must(b, tx.End())
+	}
+}

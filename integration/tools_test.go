@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write the snapshots of tool definitions
 func lists() []list {
 	return []list{
 		{"mcp-files", filetool.App(), nil, 8 << 10},
-		{"mcp-files-write", filetool.App(), []string{"--write"}, 11_000},
+		{"mcp-files-write", filetool.App(), []string{"--write"}, 11_000}, // about 10,050
 		{"mcp-patch", patchtool.App(), nil, 8 << 10},
 	}
 }

@@ -62,6 +62,15 @@ type changePlan struct {
 type change struct {
 	old, new []byte
 	places   int
+	compared *edit.Diff // see diff
+}
+
+// diff shows the change within limit bytes. It is compared once, however often it is shown.
+func (c *change) diff(limit int) string {
+	if c.compared == nil {
+		c.compared = edit.Compare(c.old, c.new)
+	}
+	return c.compared.Show(limit)
 }
 
 func (w writer) plan(ctx context.Context, call *toolkit.Call, req changeRequest) (*changePlan, approval.Action, error) {
@@ -229,7 +238,7 @@ func (p *changePlan) action() approval.Action {
 		}
 	}
 	a.Paths = append(a.Paths, at)
-	if diff := edit.Diff(p.old, p.new, summaryBytes); diff != "" {
+	if diff := p.diff(summaryBytes); diff != "" {
 		a.Summary += "\n" + diff
 	}
 	return a

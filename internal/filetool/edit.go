@@ -189,7 +189,7 @@ func renderEdit(o changeOut, b toolkit.Budget) toolkit.Result {
 		return toolkit.Result{Text: o.headline(plural(countLines(o.new), "line"))}
 	}
 	text := o.headline(plural(o.places, "replacement"))
-	if diff := edit.Diff(o.old, o.new, b.Text-len(text)-1); diff != "" {
+	if diff := o.diff(b.Text - len(text) - 1); diff != "" {
 		text += "\n" + diff
 	}
 	return toolkit.Result{Text: text}

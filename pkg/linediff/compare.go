@@ -1,6 +1,7 @@
 package linediff
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"sort"
@@ -23,22 +24,39 @@ type differ struct {
 }
 
 func compare(a, b [][]byte) []change {
-	ids := make(map[string]int32, len(a))
-	number := func(lines [][]byte) []int32 {
-		out := make([]int32, len(lines))
-		for i, l := range lines {
-			id, ok := ids[string(l)]
-			if !ok {
-				id = int32(len(ids))
-				ids[string(l)] = id
-			}
-			out[i] = id
-		}
-		return out
+	// Most texts differ in few places: what they begin and end with need not be numbered.
+	p := change{0, len(a), 0, len(b)}
+	for p.a0 < p.a1 && p.b0 < p.b1 && bytes.Equal(a[p.a0], b[p.b0]) {
+		p.a0++
+		p.b0++
 	}
-	d := &differ{a: number(a), b: number(b)}
-	d.part(change{0, len(a), 0, len(b)}, 0)
+	for p.a0 < p.a1 && p.b0 < p.b1 && bytes.Equal(a[p.a1-1], b[p.b1-1]) {
+		p.a1--
+		p.b1--
+	}
+	d := &differ{}
+	if p.a0 == p.a1 || p.b0 == p.b1 {
+		d.add(p)
+		return d.changes
+	}
+	ids := make(map[string]int32)
+	d.a, d.b = number(ids, a, p.a0, p.a1), number(ids, b, p.b0, p.b1)
+	d.part(p, 0)
 	return d.changes
+}
+
+// number returns the numbers of lines from to to, at their places.
+func number(ids map[string]int32, lines [][]byte, from, to int) []int32 {
+	out := make([]int32, len(lines))
+	for i := from; i < to; i++ {
+		id, ok := ids[string(lines[i])]
+		if !ok {
+			id = int32(len(ids))
+			ids[string(lines[i])] = id
+		}
+		out[i] = id
+	}
+	return out
 }
 
 // part compares a part of the texts; the parts come in order.

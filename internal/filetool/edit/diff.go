@@ -13,17 +13,28 @@ import (
 // lineBytes is how much of a line a diff shows.
 const lineBytes = 2000
 
-// Diff shows what changed, as a unified diff for reading: letters as a read shows them, no
-// byte order mark, no carriage returns at the ends of lines, long lines cut. Where limit
-// bytes do not reach, the last line says how many lines are missing.
-func Diff(old, new []byte, limit int) string {
-	const markRoom = 80
+// A Diff is what changed from one content to another.
+type Diff struct {
+	hunks   []linediff.Hunk
+	changed int // lines
+}
+
+// Compare returns what changed. It refers to both contents.
+func Compare(old, new []byte) *Diff {
 	bom := textfile.UTF8BOM.BOM()
-	hunks := linediff.Hunks(bytes.TrimPrefix(old, bom), bytes.TrimPrefix(new, bom), 3)
-	changed, shown := 0, 0
-	for _, h := range hunks {
-		changed += differing(h.Lines)
+	d := &Diff{hunks: linediff.Hunks(bytes.TrimPrefix(old, bom), bytes.TrimPrefix(new, bom), 3)}
+	for _, h := range d.hunks {
+		d.changed += differing(h.Lines)
 	}
+	return d
+}
+
+// Show returns a unified diff for reading: letters as a read shows them, no byte order
+// mark, no carriage returns at the ends of lines, long lines cut. Where limit bytes do not
+// reach, the last line says how many lines are missing.
+func (d *Diff) Show(limit int) string {
+	const markRoom = 80
+	shown := 0
 	var b strings.Builder
 	put := func(line string) bool {
 		if b.Len()+len(line) > limit-markRoom {
@@ -32,7 +43,7 @@ func Diff(old, new []byte, limit int) string {
 		b.WriteString(line)
 		return true
 	}
-	for _, h := range hunks {
+	for _, h := range d.hunks {
 		if !put(h.Header() + "\n") {
 			break
 		}
@@ -45,8 +56,8 @@ func Diff(old, new []byte, limit int) string {
 			break
 		}
 	}
-	if shown < changed {
-		fmt.Fprintf(&b, "[%d of %d changed lines are shown; read the file for the others]\n", shown, changed)
+	if shown < d.changed {
+		fmt.Fprintf(&b, "[%d of %d changed lines are shown; read the file for the others]\n", shown, d.changed)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

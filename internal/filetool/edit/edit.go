@@ -7,7 +7,7 @@
 // does not fit, or fits in several places, changes nothing, and its [Error] says why and
 // where, for the model to mend it.
 //
-// [Rewrite] replaces the whole text and keeps what such a text cannot say. [Diff] shows what
+// [Rewrite] replaces the whole text and keeps what such a text cannot say. [Compare] shows what
 // changed. All are functions of bytes: files, locks and policies are for those who call.
 package edit
 

@@ -102,6 +102,7 @@ func TestRefused(t *testing.T) {
 		{"text", "the quick brown fox\n", edit.Edit{Old: "the quick brown dog", New: "x"}, edit.NotFound, []string{"differs in text", "the·quick·brown·fox"}},
 		{"a line more in the file", "one()\ntwo()\nthree()\n", edit.Edit{Old: "one()\nthree()", New: "x"}, edit.NotFound, []string{"a line that old_string lacks"}},
 		{"a line more in the edit", "one()\nthree()\n", edit.Edit{Old: "one()\ntwo()\nthree()\n", New: "x"}, edit.NotFound, []string{"a line that the file lacks"}},
+		{"the nearest of many", "b 11\nb 111\nB 1111\n", edit.Edit{Old: "b 1111", New: "x"}, edit.NotFound, []string{"line 3; it differs in case"}},
 		{"other line breaks", "x\nthe quick\n  brown fox\n", edit.Edit{Old: "the quick brown\nfox", New: "x"}, edit.NotFound, []string{"line 2 on has it with other line breaks"}},
 		{"beyond the end", "one()\ntwo()\n", edit.Edit{Old: "one()\ntwo()\n\nthree()", New: "x"}, edit.NotFound, []string{"three()"}},
 		{"no last line end", "one\ntwo", edit.Edit{Old: "two\n", New: "x"}, edit.NotFound, []string{"without the line end"}},
@@ -178,7 +179,7 @@ func TestDiff(t *testing.T) {
 			if tc.name == "too much" {
 				limit = 80 + len("@@ -0,0 +1,100 @@\n") + 3*34
 			}
-			if diff := cmp.Diff(tc.want, edit.Diff([]byte(tc.old), []byte(tc.new), limit)); diff != "" {
+			if diff := cmp.Diff(tc.want, edit.Compare([]byte(tc.old), []byte(tc.new)).Show(limit)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -325,6 +326,8 @@ func TestLargeEdits(t *testing.T) {
 func FuzzApply(f *testing.F) {
 	f.Add([]byte("caf\xe9\r\nx\r\n"), "é\nx", "y", false)
 	f.Add([]byte("\ufeffa a\n"), "a", "b\n", true)
+	f.Add([]byte("one\n\ttwo\nthree\n"), "one\n two\nthree", "x", false)
+	f.Add([]byte("one\ntwo\nfour\n"), "one\n\ntwo\nthree\nfour", "x", false)
 	f.Fuzz(func(t *testing.T, content []byte, before, after string, all bool) {
 		before, after = strings.ToValidUTF8(before, ""), strings.ToValidUTF8(after, "")
 		was := bytes.Clone(content)

@@ -79,7 +79,7 @@ func nearest(text []byte, old string) string {
 		return "nothing in the file is like it"
 	}
 	i, j := c.misfit()
-	if i < len(c.file) && c.difference(i, j) == differentText {
+	if j < len(c.old) && i < len(c.file) && c.difference(i, j) == differentText {
 		if line, ok := reflowed(text, old); ok {
 			return fmt.Sprintf("line %d on has it with other line breaks and white space", line)
 		}
@@ -181,6 +181,9 @@ func (c *comparison) resemble() bool {
 			longest, key = j, k
 		}
 	}
+	if key == "" {
+		return false
+	}
 	key = key[:min(len(key), 400)]
 	threes := map[string]int{} // the last line, from 1, that has it
 	for k := 0; k+3 <= len(key); k++ {
@@ -194,6 +197,9 @@ func (c *comparison) resemble() bool {
 				threes[f[k:k+3]] = i + 1
 				n++
 			}
+		}
+		if strings.Contains(f, key) {
+			n = len(threes) + 1 // nothing is nearer
 		}
 		if n > most {
 			best, most = i, n

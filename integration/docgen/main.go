@@ -178,7 +178,7 @@ func short(tools []tool) string {
 func long(tools []tool) string {
 	var b strings.Builder
 	for _, t := range tools {
-		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n| argument | type | meaning |\n|---|---|---|\n", t.Name, t.Description)
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n| argument | type | meaning |\n|---|---|---|\n", t.Name, plain(t.Description))
 		for _, n := range t.order() {
 			p := t.InputSchema.Properties[n]
 			kind := p.Type
@@ -189,11 +189,14 @@ func long(tools []tool) string {
 			if len(p.Enum) > 0 {
 				meaning += " (" + strings.Join(p.Enum, ", ") + ")"
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", n, kind, strings.ReplaceAll(meaning, "|", `\|`))
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", n, kind, strings.ReplaceAll(plain(meaning), "|", `\|`))
 		}
 	}
 	return b.String() + "\n"
 }
+
+// plain keeps the stars of a text from being taken for emphasis.
+func plain(text string) string { return strings.ReplaceAll(text, "*", `\*`) }
 
 // order is the required arguments, then the others by name.
 func (t tool) order() []string {

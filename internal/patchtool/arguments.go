@@ -1,6 +1,7 @@
 package patchtool
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -67,14 +68,14 @@ func (in applyIn) parse() (*patchapply.Patch, error) {
 // forms returns the operations, if any were given, and the names of the arguments by which
 // the call says what to do.
 func (in applyIn) forms() (ops []patchapply.Operation, given []string, err error) {
-	flat := in.Type != "" || in.Path != ""
+	// A path beside a whole patch repeats what stands in that.
+	flat := in.Type != "" || in.Path != "" && in.Patch == ""
 	switch {
-	case flat && in.Diff == "" && in.Patch != "":
-		given = append(given, "type")
-		ops = append(ops, patchapply.Operation{Type: in.Type, Path: in.Path, Diff: in.Patch, MoveTo: in.MoveTo})
 	case flat:
 		given = append(given, "type")
-		ops = append(ops, patchapply.Operation{Type: in.Type, Path: in.Path, Diff: in.Diff, MoveTo: in.MoveTo})
+		ops = append(ops, patchapply.Operation{Type: in.Type, Path: in.Path, Diff: cmp.Or(in.Diff, in.Patch), MoveTo: in.MoveTo})
+	case in.MoveTo != "":
+		return nil, nil, refuse(patchapply.InvalidOperation, "move_to stands with type and path, or in an operation; a patch has *** Move to: path")
 	case in.Diff != "":
 		given = append(given, "diff")
 	}

@@ -72,6 +72,7 @@ var modules = map[string][]string{
 	"github.com/rogpeppe/go-internal":  {"tests"},
 	"github.com/rs/zerolog":            {"pkg/toolkit"},
 	"github.com/urfave/cli/v2":         append([]string{"pkg/toolkit", "integration"}, toolPackages...),
+	"golang.org/x/sync":                {"pkg/toolkit/streamable"},
 	"golang.org/x/text":                {"pkg/fsroot", "pkg/textfile", "internal/filetool/search"},
 	"golang.org/x/sys":                 {"pkg", "internal", "tests"},
 }

@@ -75,9 +75,36 @@ type Action struct {
 
 // A Caller is who makes a call.
 type Caller struct {
-	Principal string // authenticated name, or "local" over stdio
-	Session   string // protocol session, empty where there is none
-	Transport string // "stdio", "http" or "cli"
+	Principal string // who was authenticated, [Local] or [Anonymous]
+	Session   string // protocol session; empty over stdio and where the protocol has none
+	Transport string // [Stdio] or [HTTP]; calls from the command line count as the former
+}
+
+// The principals that no token names.
+const (
+	Local     = "local"     // who started the program, over stdio
+	Anonymous = "anonymous" // whoever can connect, over HTTP without a token
+)
+
+// The transports.
+const (
+	Stdio = "stdio"
+	HTTP  = "http"
+)
+
+// StateKey returns the key under which something may be kept for the caller from one call to the
+// next: the session's or, where the protocol has none, the principal's. It is false for a
+// caller who is neither: for that one nothing is kept, except under a random handle.
+func (c Caller) StateKey() (key string, ok bool) {
+	switch {
+	case c.Session != "":
+		return "session:" + c.Session, true
+	case c.Transport != HTTP:
+		return "process", true
+	case c.Principal != Anonymous && c.Principal != "":
+		return "principal:" + c.Principal, true
+	}
+	return "", false
 }
 
 // A PathFilter reports whether a search may show p. It is called once for each candidate,

@@ -86,7 +86,7 @@ func (s *Server) serve(ctx context.Context, req *mcp.CallToolRequest, def *Defin
 	start := time.Now()
 	report, stop := progress(ctx, req)
 	res, warnings, err := s.attempt(ctx, def.Deadline, func(ctx context.Context) (Result, []string, error) {
-		return do(ctx, s.callOf(req.Session, isModern(req)), req.Params.Arguments, report)
+		return do(ctx, s.callOf(req.Session, req.Extra, isModern(req)), req.Params.Arguments, report)
 	})
 	stop()
 	if err != nil {

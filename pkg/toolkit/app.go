@@ -94,8 +94,8 @@ func (r *run) cli() *cli.App {
 	usage := func(_ *cli.Context, err error, _ bool) error { return usageError{err} }
 	c := &cli.App{
 		Name: r.app.Name, Usage: r.app.Usage,
-		UsageText:   r.app.Name + " [flags]                serve over stdio\n" + r.app.Name + " [flags] COMMAND [args]",
-		Description: "Every flag can be given as an environment variable, " + envName(r.app.Name, "FLAG") + ",\nand before or after the command. Lists are separated as in PATH.",
+		UsageText:   r.app.Name + " [flags]                serve over stdio, or with --http ADDR over HTTP\n" + r.app.Name + " [flags] COMMAND [args]",
+		Description: "Every flag can be given as an environment variable, " + envName(r.app.Name, "FLAG") + ",\nand before or after the command. Lists are separated as in PATH, hosts and origins\nby commas. " + envName(r.app.Name, "TOKEN") + " is a bearer token for --http.",
 		Flags:       append(commonFlags(), r.app.Flags...),
 		Writer:      r.std.Out, ErrWriter: r.std.Err,
 		HideVersion: true, HideHelpCommand: true, DisableSliceFlagSeparator: true,
@@ -134,8 +134,12 @@ func jsonFlag(usage string) cli.Flag { return &cli.BoolFlag{Name: "json", Usage:
 
 func commonFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "root", Usage: "`DIR` to serve; can be repeated"},
+		&cli.StringSliceFlag{Name: "root", Usage: "`DIR` to serve; can be repeated", TakesFile: true},
 		&cli.StringFlag{Name: "http", Usage: "serve streamable HTTP on `ADDR`, such as 127.0.0.1:8801, instead of stdio"},
+		&cli.StringFlag{Name: "token-file", Usage: "bearer tokens for --http, in `FILE`: TOKEN or NAME TOKEN on each line", TakesFile: true},
+		&cli.StringSliceFlag{Name: "allowed-hosts", Usage: "`HOST` by which clients call, or HOST:PORT, or * for any; can be repeated, or a list with commas"},
+		&cli.StringSliceFlag{Name: "allowed-origins", Usage: "`ORIGIN` of web pages that may call, such as https://app.example.com; can be repeated, or a list with commas"},
+		&cli.BoolFlag{Name: "insecure-no-auth", Usage: "serve other machines without a token"},
 		&cli.StringFlag{Name: "require-approval", Usage: "`MODE`: policy, always (everything asks) or never (nothing asks)", Value: string(approval.AsDecided)},
 		&cli.StringSliceFlag{Name: "tools", Usage: "serve only `TOOL`; can be repeated, or a list with commas"},
 		&cli.StringFlag{Name: "tool-prefix", Usage: "put `PREFIX` before every tool name"},
@@ -221,6 +225,9 @@ func (r *run) serve(c *cli.Context) error {
 	}
 	if c.String("http") != "" {
 		return r.serveHTTP(c, s)
+	}
+	if err := onlyWithHTTP(c); err != nil {
+		return err
 	}
 	if isTerminal(r.std.In) {
 		fmt.Fprintf(r.std.Err, "%s serves MCP over standard input and output; a client starts it. To try a tool: %s call TOOL\n", r.app.Name, r.app.Name)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -130,6 +131,9 @@ func envName(program, flag string) string {
 	return up(program) + "_" + up(flag)
 }
 
+// commaLists are the lists of names that hold colons.
+var commaLists = []string{"allowed-hosts", "allowed-origins"}
+
 // fromEnvironment gives every flag its environment variable. Lists are split here, at the
 // path-list separator: the library would split at commas, which paths may hold.
 func fromEnvironment(program string, flags []cli.Flag) {
@@ -139,7 +143,11 @@ func fromEnvironment(program string, flags []cli.Flag) {
 		case *cli.StringSliceFlag:
 			f.Usage += " [$" + env[0] + "]"
 			if v := os.Getenv(env[0]); v != "" {
-				f.Value = cli.NewStringSlice(filepath.SplitList(v)...)
+				list := filepath.SplitList(v)
+				if slices.Contains(commaLists, f.Name) {
+					list = strings.Split(v, ",")
+				}
+				f.Value = cli.NewStringSlice(list...)
 			}
 		case *cli.StringFlag:
 			f.EnvVars = env

@@ -4,13 +4,22 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
+	"strings"
 
 	"github.com/toolhost/toolhost/pkg/toolkit/streamable"
 	"github.com/urfave/cli/v2"
 )
 
-// ServeHTTP serves MCP over streamable HTTP on l, until ctx is done.
+// ServeHTTP serves MCP over streamable HTTP on l, until ctx is done and the calls in flight
+// have ended. Realm and Log of o are the server's own where they are left out.
 func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, o streamable.Options) error {
+	if o.Realm == "" {
+		o.Realm = s.opts.Name
+	}
+	if o.Log == nil {
+		o.Log = newBridge(s.opts.Log)
+	}
 	e, err := streamable.New(s.mcp, o)
 	if err != nil {
 		return fmt.Errorf("serve http: %w", err)
@@ -18,11 +27,102 @@ func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, o streamable.Opt
 	return e.Serve(ctx, l)
 }
 
+// serveHTTP is the program with --http.
 func (r *run) serveHTTP(c *cli.Context, s *Server) error {
-	l, err := net.Listen("tcp", c.String("http"))
+	addr, o, err := r.httpOptions(c)
+	if err != nil {
+		return usageError{err}
+	}
+	l, err := net.ListenTCP("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("serve http: %w", err)
 	}
-	fmt.Fprintf(r.std.Err, "%s: serving http://%s/mcp\n", r.app.Name, l.Addr())
-	return s.ServeHTTP(c.Context, l, streamable.Options{Loopback: true})
+	who := "token required"
+	if len(o.Tokens) == 0 {
+		who = "no token, this machine only"
+		if !o.Loopback {
+			who = "NO TOKEN: whoever reaches this address can call"
+		}
+	}
+	fmt.Fprintf(r.std.Err, "%s: serving http://%s/mcp (%s)\n", r.app.Name, l.Addr(), who)
+	return s.ServeHTTP(c.Context, l, o)
+}
+
+// httpFlags are the flags that mean nothing without --http.
+var httpFlags = []string{"token-file", "allowed-hosts", "allowed-origins", "insecure-no-auth"}
+
+// httpOptions reads the flags of HTTP, and refuses what would serve everybody or nobody.
+func (r *run) httpOptions(c *cli.Context) (addr *net.TCPAddr, o streamable.Options, err error) {
+	given := c.String("http")
+	if host, port, err := net.SplitHostPort(given); err != nil || port == "" || strings.Contains(host, "/") {
+		return nil, o, fmt.Errorf("--http %q: want HOST:PORT, such as 127.0.0.1:8801", given)
+	}
+	if addr, err = net.ResolveTCPAddr("tcp", given); err != nil {
+		return nil, o, fmt.Errorf("--http %q: %w", given, err)
+	}
+	o = streamable.Options{Loopback: addr.IP.IsLoopback(), Hosts: commas(c, "allowed-hosts"), Origins: commas(c, "allowed-origins")}
+	if o.Tokens, err = r.tokens(c); err != nil {
+		return nil, o, err
+	}
+	if !o.Loopback && len(o.Tokens) == 0 && !c.Bool("insecure-no-auth") {
+		return nil, o, fmt.Errorf("--http %s: other machines can reach this address: give --token-file FILE or %s; or --insecure-no-auth, where something in front asks who calls", given, envName(r.app.Name, "TOKEN"))
+	}
+	if !o.Loopback && len(o.Hosts) == 0 {
+		return nil, o, fmt.Errorf("--http %s: name the hosts by which clients call this address: --allowed-hosts tools.example.com; or * for any", given)
+	}
+	if err := o.Check(); err != nil {
+		return nil, o, err
+	}
+	return addr, o, nil
+}
+
+// commas returns the values of a flag that can be repeated, or a list with commas.
+func commas(c *cli.Context, flag string) (out []string) {
+	for _, list := range c.StringSlice(flag) {
+		for one := range strings.SplitSeq(list, ",") {
+			if one = strings.TrimSpace(one); one != "" {
+				out = append(out, one)
+			}
+		}
+	}
+	return out
+}
+
+// tokens returns the bearer tokens of --token-file or the environment; none where neither
+// is given.
+func (r *run) tokens(c *cli.Context) ([]streamable.Token, error) {
+	path, env := c.String("token-file"), envName(r.app.Name, "TOKEN")
+	inline, set := os.LookupEnv(env)
+	switch {
+	case path != "" && set:
+		return nil, fmt.Errorf("both --token-file and %s are given: give one", env)
+	case set:
+		tokens, err := streamable.ReadTokens(strings.NewReader(inline))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", env, err)
+		}
+		return tokens, nil
+	case path == "":
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--token-file: %w", err)
+	}
+	defer f.Close()
+	tokens, err := streamable.ReadTokens(f)
+	if err != nil {
+		return nil, fmt.Errorf("--token-file %s: %w", path, err)
+	}
+	return tokens, nil
+}
+
+// onlyWithHTTP refuses flags that would silently do nothing over stdio.
+func onlyWithHTTP(c *cli.Context) error {
+	for _, f := range httpFlags {
+		if c.IsSet(f) {
+			return usagef("--%s works with --http only", f)
+		}
+	}
+	return nil
 }

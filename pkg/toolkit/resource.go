@@ -34,7 +34,7 @@ type ResourceTemplate[P any] struct {
 func AddResources[P any](s *Server, t ResourceTemplate[P]) {
 	def := &mcp.ResourceTemplate{Name: t.Name, Title: t.Title, Description: t.Description, URITemplate: t.URITemplate}
 	s.mcp.AddResourceTemplate(def, func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		contents, err := readResource(ctx, s, &t, s.callOf(req.Session, isModern(req)), req.Params.URI)
+		contents, err := readResource(ctx, s, &t, s.callOf(req.Session, req.Extra, isModern(req)), req.Params.URI)
 		if err != nil {
 			return nil, s.resourceError(err, req.Params.URI)
 		}

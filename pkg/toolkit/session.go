@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/toolhost/toolhost/pkg/approval"
+	"github.com/toolhost/toolhost/pkg/toolkit/streamable"
 )
 
 // modernEra is the first protocol version without a handshake, in which every request
@@ -114,9 +115,28 @@ func (s *Server) knows(name string) error {
 func private(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" }
 
 // callOf describes the caller of a request on ss.
-func (s *Server) callOf(ss *mcp.ServerSession, modern bool) *Call {
-	return &Call{
-		Caller: approval.Caller{Principal: "local", Session: ss.ID(), Transport: "stdio"},
-		roots:  func(ctx context.Context) ([]string, bool, error) { return s.clientRoots(ctx, ss, modern) },
+func (s *Server) callOf(ss *mcp.ServerSession, extra *mcp.RequestExtra, modern bool) *Call {
+	caller := approval.Caller{Principal: approval.Local, Session: ss.ID(), Transport: approval.Stdio}
+	http := streamable.RequestOf(extra)
+	if http != nil {
+		caller.Principal, caller.Transport = http.Principal, approval.HTTP
 	}
+	streams := http == nil || http.Streams
+	return &Call{
+		Caller: caller,
+		roots: func(ctx context.Context) ([]string, bool, error) {
+			if !streams { // on the answer to the call nothing can be asked; on the session's own stream it can
+				ctx = apart(ctx)
+			}
+			return s.clientRoots(ctx, ss, modern)
+		},
+	}
+}
+
+// apart returns a context that ends with ctx and has none of its values. By these the SDK
+// would put a question to the client into the answer of the call.
+func apart(ctx context.Context) context.Context {
+	out, cancel := context.WithCancelCause(context.Background())
+	context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	return out
 }

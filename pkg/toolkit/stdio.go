@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/toolhost/toolhost/pkg/toolkit/wire"
 )
 
 // How an ending takes its course: calls in flight get grace, are then cancelled, and have
@@ -165,7 +166,7 @@ func (c *conn) admit(r *jsonrpc.Request) (refused []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, used := c.pending[r.ID]; used {
-		return refusal(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("request id %s is still in use: every request needs an id of its own", marshal(r.ID.Raw())))
+		return wire.Refusal(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("request id %s is still in use: every request needs an id of its own", marshal(r.ID.Raw())), nil)
 	}
 	c.pending[r.ID] = r.Method
 	return nil
@@ -295,7 +296,7 @@ func (c *conn) Write(_ context.Context, m jsonrpc.Message) error {
 		defer c.look() // once the input has ended nobody answers: Read does
 	}
 	if r, ok := m.(*jsonrpc.Response); ok {
-		r.Error = coded(r.Error)
+		r.Error = wire.Coded(r.Error)
 		defer c.answered(r.ID)()
 	}
 	data, err := jsonrpc.EncodeMessage(m)
@@ -319,16 +320,6 @@ func (c *conn) answered(id jsonrpc.ID) (sent func()) {
 		c.count(&c.sending, -1)
 		c.look()
 	}
-}
-
-// coded gives a code to the errors that the SDK sends with code 0; all of those answer
-// requests that should not have come.
-func coded(err error) error {
-	var wire *jsonrpc.Error
-	if err == nil || errors.As(err, &wire) && wire.Code != 0 {
-		return err
-	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 }
 
 // look makes Read look at the state again.

@@ -1,53 +1,144 @@
-// Package streamable serves an [mcp.Server] over streamable HTTP, to clients of both
-// protocol eras at one endpoint.
 package streamable
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
+	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Options configure an [Endpoint].
+// The limits that hold where [Options] leaves them out.
+const (
+	DefaultMaxBody     = 32 << 20 // bytes of one request's body
+	DefaultMaxBodies   = 96 << 20 // bytes of all bodies together, until they are answered
+	DefaultMaxSessions = 1024     // of clients before 2026-07-28; also of open subscriptions after it
+	DefaultSessionIdle = 30 * time.Minute
+	DefaultMaxConns    = 4096
+	DefaultGrace       = 8 * time.Second // docker stop kills after ten
+)
+
+// Options configure an [Endpoint]. The zero value of each field is the documented default.
 type Options struct {
-	Loopback bool     // the listener is on a loopback address
-	Hosts    []string // other values of Host that are served
-	Origins  []string // other values of Origin that are served
+	Loopback bool     // only this machine can connect: loopback's own names are served
+	Hosts    []string // further values of Host that are served: "name", "name:port", or "*" for any
+	Origins  []string // further values of Origin that are served: "scheme://host[:port]"
+	Tokens   []Token  // who may call; empty: anybody
+	Realm    string   // of WWW-Authenticate
+	Log      *slog.Logger
+
+	MaxBody     int64         // bytes; a longer body is answered 413
+	MaxBodies   int64         // bytes; while they are in use, further large bodies wait, then get 503
+	MaxSessions int           // the least used one ends when another begins
+	SessionIdle time.Duration // without a request or an open stream
+	MaxConns    int           // beyond it, connections without a request are closed, oldest first
+	Grace       time.Duration // for calls in flight at the end
 }
 
-// An Endpoint serves one server.
-type Endpoint struct{ handler http.Handler }
+func (o Options) withDefaults() Options {
+	orElse(&o.MaxBody, DefaultMaxBody)
+	orElse(&o.MaxBodies, max(DefaultMaxBodies, o.MaxBody))
+	orElse(&o.MaxSessions, DefaultMaxSessions)
+	orElse(&o.SessionIdle, DefaultSessionIdle)
+	orElse(&o.MaxConns, DefaultMaxConns)
+	orElse(&o.Grace, DefaultGrace)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
 
-// New returns an endpoint for s.
-func New(s *mcp.Server, _ Options) (*Endpoint, error) {
+// Check reports what is wrong with o, as [New] does.
+func (o Options) Check() error {
+	o = o.withDefaults()
+	if o.MaxBody > o.MaxBodies {
+		return fmt.Errorf("one body of %d bytes would exceed the %d for all", o.MaxBody, o.MaxBodies)
+	}
+	if o.MaxBody < 0 || o.MaxSessions < 0 || o.MaxConns < 0 || o.SessionIdle < 0 || o.Grace < 0 {
+		return errors.New("a limit must not be negative")
+	}
+	_, err := newAccess(o)
+	return err
+}
+
+func orElse[T comparable](v *T, other T) {
+	var zero T
+	if *v == zero {
+		*v = other
+	}
+}
+
+// An Endpoint serves one server over HTTP.
+type Endpoint struct {
+	opts     Options
+	server   *mcp.Server
+	access   access
+	bodies   *budget
+	sessions *sessions
+	calls    calls
+	listens  atomic.Int64
+	stopping atomic.Bool
+	mux      *http.ServeMux
+	eras     struct{ stateful, stateless http.Handler }
+}
+
+// New returns an endpoint for s, and adds a middleware to s by which a client that goes
+// away ends its calls. It refuses options that do not fit together.
+func New(s *mcp.Server, o Options) (*Endpoint, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	o = o.withDefaults()
+	access, err := newAccess(o)
+	if err != nil {
+		return nil, err
+	}
+	e := &Endpoint{
+		opts: o, server: s, access: access,
+		bodies:   newBudget(o.MaxBody, o.MaxBodies),
+		sessions: newSessions(o.MaxSessions, o.SessionIdle),
+		mux:      http.NewServeMux(),
+	}
+	s.AddReceivingMiddleware(e.follow)
 	get := func(*http.Request) *mcp.Server { return s }
-	old := mcp.NewStreamableHTTPHandler(get, nil)
-	now := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
-	mux := http.NewServeMux()
-	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost && r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28" && r.Header.Get("Mcp-Session-Id") == "" {
-			now.ServeHTTP(w, r)
+	// Hosts are checked here, bodies are bounded here; the SDK would do both otherwise.
+	stateful := mcp.StreamableHTTPOptions{Logger: o.Log, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1}
+	stateless := stateful
+	stateless.Stateless, stateless.PropagateRequestCancellation = true, true
+	known := auth.RequireBearerToken(identify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})
+	e.eras.stateful = known(withoutToken(mcp.NewStreamableHTTPHandler(get, &stateful)))
+	e.eras.stateless = known(withoutToken(mcp.NewStreamableHTTPHandler(get, &stateless)))
+	e.routes()
+	return e, nil
+}
+
+func (e *Endpoint) routes() {
+	protocol := e.guarded(http.HandlerFunc(e.serve))
+	e.mux.Handle("/mcp", protocol)
+	e.mux.Handle("/mcp/{$}", protocol)
+	e.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok") })
+	e.mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if e.stopping.Load() {
+			plain(w, http.StatusServiceUnavailable, "stopping")
 			return
 		}
-		old.ServeHTTP(w, r)
+		plain(w, http.StatusOK, "ok")
 	})
-	return &Endpoint{handler: mux}, nil
+	e.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		plain(w, http.StatusNotFound, "not found: the endpoint is /mcp")
+	})
 }
 
 // ServeHTTP implements [http.Handler].
-func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.handler.ServeHTTP(w, r) }
+func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
 
-// Serve serves connections from l until ctx is done.
-func (e *Endpoint) Serve(ctx context.Context, l net.Listener) error {
-	s := &http.Server{Handler: e, ReadHeaderTimeout: 10 * time.Second}
-	defer context.AfterFunc(ctx, func() { s.Close() })()
-	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve: %w", err)
-	}
-	return nil
+func plain(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	fmt.Fprintln(w, text)
 }

@@ -1,0 +1,231 @@
+package streamable
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/toolhost/toolhost/pkg/toolkit/wire"
+)
+
+// Proxies end a response that is silent for long (nginx after 60 s), and who has gone is
+// noticed by writing only.
+const (
+	silence   = 15 * time.Second
+	writeTime = 30 * time.Second // for a client to take what is written
+)
+
+// A form is what becomes of what the SDK writes.
+type form int
+
+const (
+	undecided form = iota
+	asIs           // passed on
+	asEvents       // passed on, event by event
+	collected      // an event stream of which the answer is sent as JSON
+	refused        // a plain text that becomes a JSON-RPC error
+)
+
+// An answer stands between the SDK's handler and the client. It sends an event stream as JSON to
+// who takes no stream, keeps silent streams alive, and turns plain errors into JSON-RPC.
+//
+// The SDK may write from several goroutines, and after its handler has returned; after
+// finish nothing is passed on.
+type answer struct {
+	w      http.ResponseWriter
+	conn   *http.ResponseController
+	m      wire.Message // what is answered; empty for GET and DELETE
+	stream bool         // the client takes an event stream
+
+	mu       sync.Mutex
+	header   http.Header // as the SDK has it; the beat must not touch it
+	form     form
+	status   int
+	text     bytes.Buffer // collected or refused
+	beat     *time.Timer
+	finished bool
+}
+
+func newAnswer(w http.ResponseWriter, m wire.Message, stream bool) *answer {
+	a := &answer{w: w, conn: http.NewResponseController(w), m: m, stream: stream, header: http.Header{}, status: http.StatusOK}
+	if stream {
+		a.beat = time.AfterFunc(silence, a.comment)
+	}
+	return a
+}
+
+// Header implements [http.ResponseWriter].
+func (a *answer) Header() http.Header { return a.header }
+
+// WriteHeader implements [http.ResponseWriter].
+func (a *answer) WriteHeader(status int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.decide(status)
+}
+
+// decide chooses the form by the first status.
+func (a *answer) decide(status int) {
+	if a.form != undecided || a.finished {
+		return
+	}
+	a.status = status
+	kind := a.header.Get("Content-Type")
+	switch {
+	case strings.HasPrefix(kind, "text/event-stream") && !a.stream:
+		a.form = collected
+	case strings.HasPrefix(kind, "text/event-stream"):
+		a.form = asEvents
+		a.commit(a.header)
+	case status >= http.StatusBadRequest && !strings.HasPrefix(kind, "application/json"):
+		a.form = refused
+	default:
+		a.form = asIs
+		a.commit(a.header)
+	}
+}
+
+// commit sends the headers.
+func (a *answer) commit(h http.Header) {
+	maps.Copy(a.w.Header(), h)
+	a.w.Header().Set("X-Accel-Buffering", "no") // nginx: pass on at once
+	a.extend()
+	a.w.WriteHeader(a.status)
+}
+
+// extend gives the client time to take what is written next.
+func (a *answer) extend() { _ = a.conn.SetWriteDeadline(time.Now().Add(writeTime)) }
+
+// Write implements [http.ResponseWriter].
+func (a *answer) Write(b []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.decide(http.StatusOK)
+	if a.finished {
+		return 0, http.ErrHandlerTimeout
+	}
+	switch a.form {
+	case collected, refused:
+		return a.text.Write(b)
+	case asEvents:
+		if a.beat != nil {
+			a.beat.Reset(silence)
+		}
+		a.extend()
+		if err := a.event(b); err != nil {
+			return 0, err
+		}
+		return len(b), nil
+	}
+	a.extend()
+	return a.w.Write(b)
+}
+
+// event writes what the SDK writes into a stream: whole events, comments, or, where the
+// stream was opened by a comment before the SDK chose JSON, a bare message.
+func (a *answer) event(b []byte) error {
+	if len(b) > 0 && b[0] == '{' {
+		b = append(append([]byte("event: message\ndata: "), b...), "\n\n"...)
+	}
+	_, err := a.w.Write(withCode(b))
+	return err
+}
+
+// FlushError implements what [http.ResponseController] looks for.
+func (a *answer) FlushError() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.finished || a.form != asEvents {
+		return nil
+	}
+	return a.conn.Flush()
+}
+
+// comment keeps a silent stream alive. Where the SDK has not written yet, that opens the stream.
+func (a *answer) comment() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.finished || a.form != undecided && a.form != asEvents {
+		return
+	}
+	if a.form == undecided {
+		a.form = asEvents
+		a.commit(http.Header{"Content-Type": {"text/event-stream"}, "Cache-Control": {"no-cache, no-transform"}})
+	}
+	a.extend()
+	if _, err := a.w.Write([]byte(": still here\n\n")); err == nil {
+		_ = a.conn.Flush()
+		a.beat.Reset(silence)
+	}
+}
+
+// finish sends what was kept back, and ends the answer.
+func (a *answer) finish() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.beat != nil {
+		a.beat.Stop()
+	}
+	switch {
+	case a.form == collected:
+		a.asJSON()
+	case a.form == refused:
+		a.asRefusal(strings.TrimSpace(a.text.String()))
+	case a.form == undecided && a.m.IsCall():
+		a.status = http.StatusNotFound
+		a.asRefusal("the session ended before the answer")
+	case a.form == undecided: // of a notification, or of a client that has gone
+		a.commit(a.header)
+	}
+	a.extend() // for what the server still has in its buffer
+	a.finished = true
+}
+
+// asJSON sends the one response among the collected events.
+func (a *answer) asJSON() {
+	for line := range bytes.Lines(a.text.Bytes()) {
+		data, ok := bytes.CutPrefix(line, []byte("data: "))
+		if m, fault := wire.Read(data); ok && fault == nil && m.Method == "" {
+			maps.Copy(a.w.Header(), a.header)
+			writeJSON(a.w, a.status, bytes.TrimSpace(withCode(data)))
+			return
+		}
+	}
+	a.status = http.StatusNotFound
+	a.asRefusal("the session ended before the answer")
+}
+
+func (a *answer) asRefusal(text string) {
+	if allow := a.header.Get("Allow"); allow != "" {
+		a.w.Header().Set("Allow", allow)
+	}
+	code := int64(jsonrpc.CodeInvalidRequest)
+	if a.status == http.StatusNotFound {
+		code = codeNoSession
+	}
+	var id json.RawMessage
+	if a.m.IsCall() {
+		id = a.m.ID
+	}
+	(&refusal{status: a.status, id: id, code: code, text: text}).write(a.w)
+}
+
+// withCode gives a code to the errors that the SDK sends with code 0; all of those answer
+// requests that should not have come. Within a JSON string the quotes would be escaped, and
+// the SDK writes an error before anything that is not its own.
+func withCode(b []byte) []byte {
+	zero := []byte(`,"error":{"code":0,`)
+	at := bytes.Index(b[:min(len(b), maxHead)], zero)
+	if at < 0 || bytes.Contains(b[:at], []byte(`"result":`)) {
+		return b
+	}
+	return bytes.Replace(b, zero, []byte(`,"error":{"code":-32600,`), 1)
+}
+
+// maxHead is how far into a message the SDK's error can begin: behind an id of the client's.
+const maxHead = 4096

@@ -1,0 +1,187 @@
+package streamable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/toolhost/toolhost/pkg/toolkit/wire"
+	"golang.org/x/sync/semaphore"
+)
+
+// A body has to arrive with patience to begin with, and pace after that; others may be
+// waiting for the room that it takes.
+const (
+	smallBody = 64 << 10 // bytes; what nearly all bodies stay below
+	smallRoom = 32 << 20 // bytes for all small bodies, which so never wait for large ones
+	patience  = 10 * time.Second
+	pace      = 32 << 10 // bytes a second
+)
+
+// A budget bounds the bytes of all bodies that are in use: the SDK reads each whole, and
+// keeps it while the call runs.
+type budget struct {
+	most         int64 // of one body
+	small, large *semaphore.Weighted
+}
+
+func newBudget(one, all int64) *budget {
+	return &budget{most: one, small: semaphore.NewWeighted(smallRoom), large: semaphore.NewWeighted(all)}
+}
+
+// A hold is what one body takes of a budget.
+type hold struct {
+	of *semaphore.Weighted
+	n  int64
+}
+
+func (h *hold) release() {
+	if h.of != nil {
+		h.of.Release(h.n)
+		h.of = nil
+	}
+}
+
+// shrink gives back what a body of unknown length did not need.
+func (h *hold) shrink(n int64) {
+	if n < h.n {
+		h.of.Release(h.n - n)
+		h.n = n
+	}
+}
+
+// take waits for room for n bytes, for as long as patience lasts.
+func (b *budget) take(ctx context.Context, n int64) (*hold, *refusal) {
+	h := &hold{of: b.large, n: n}
+	if n <= smallBody {
+		h.of = b.small
+	}
+	if h.of.TryAcquire(n) {
+		return h, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if h.of.Acquire(ctx, n) != nil {
+		return nil, &refusal{status: http.StatusServiceUnavailable, code: codeBusy, text: "too many large requests are being served: try again in a second", retry: true}
+	}
+	return h, nil
+}
+
+// readBody returns the body of a request, once there is room for it. The room is taken
+// until the hold is released.
+func (b *budget) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *hold, *refusal) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, nil, &refusal{status: http.StatusUnsupportedMediaType, code: jsonrpc.CodeInvalidRequest, text: "the header Content-Type must be application/json"}
+	}
+	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
+		return nil, nil, &refusal{status: http.StatusUnsupportedMediaType, code: jsonrpc.CodeInvalidRequest, text: "the body must not be compressed: leave out the header Content-Encoding"}
+	}
+	in := &paced{r: r.Body, conn: http.NewResponseController(w), start: time.Now()}
+	defer in.done()
+	if r.ContentLength > b.most {
+		return nil, nil, b.tooLarge(nil, in)
+	}
+	size := r.ContentLength
+	if size < 0 {
+		size = smallBody
+	}
+	h, refused := b.take(r.Context(), size)
+	if refused != nil {
+		return nil, nil, refused
+	}
+	body, err := readUpTo(in, make([]byte, 0, size+1), size)
+	if err == nil && r.ContentLength < 0 && int64(len(body)) > size {
+		h.release()
+		if h, refused = b.take(r.Context(), b.most); refused != nil {
+			return nil, nil, refused
+		}
+		if body, err = readUpTo(in, body, b.most); err == nil && int64(len(body)) > b.most {
+			h.release()
+			return nil, nil, b.tooLarge(body, in)
+		}
+		h.shrink(max(int64(len(body)), smallBody+1))
+	}
+	if err != nil {
+		h.release()
+		return nil, nil, notRead(err)
+	}
+	return body, h, nil
+}
+
+// readUpTo appends to buf what there is, up to one byte more than limit, by which a
+// longer body is known.
+func readUpTo(r io.Reader, buf []byte, limit int64) ([]byte, error) {
+	for int64(len(buf)) <= limit {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		end := min(int64(cap(buf)), limit+1)
+		n, err := r.Read(buf[len(buf):end])
+		buf = buf[:len(buf)+n]
+		if errors.Is(err, io.EOF) {
+			return buf, nil
+		}
+		if err != nil {
+			return buf, err
+		}
+	}
+	return buf, nil
+}
+
+func notRead(err error) *refusal {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return &refusal{status: http.StatusRequestTimeout, code: jsonrpc.CodeInvalidRequest, text: "the body did not arrive in time", close: true}
+	}
+	return &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, text: "the body ended early", close: true}
+}
+
+// tooLarge lets the rest of a long body pass, up to a bound, since many clients read
+// no answer before they have sent all; and looks for the id at both its ends.
+func (b *budget) tooLarge(read []byte, in io.Reader) *refusal {
+	const edge = 512
+	ends := append([]byte(nil), read[:min(len(read), edge)]...)
+	buf := make([]byte, smallBody)
+	passed := int64(len(read))
+	var tail []byte
+	for passed <= 3*b.most {
+		n, err := in.Read(buf)
+		if len(ends) < edge {
+			ends = append(ends, buf[:min(n, edge-len(ends))]...)
+		}
+		tail = append(tail, buf[:n]...)
+		tail = tail[max(0, len(tail)-edge):]
+		passed += int64(n)
+		if err != nil {
+			break
+		}
+	}
+	return &refusal{
+		status: http.StatusRequestEntityTooLarge, id: wire.IDIn(append(ends, tail...)), code: jsonrpc.CodeInvalidRequest,
+		text: fmt.Sprintf("the body has more than %d bytes: send less at a time", b.most), close: true,
+	}
+}
+
+// paced reads a body that has to keep up a pace.
+type paced struct {
+	r     io.Reader
+	conn  *http.ResponseController
+	start time.Time
+	n     int64
+}
+
+func (p *paced) Read(b []byte) (int, error) {
+	late := p.start.Add(patience + time.Duration(p.n)*time.Second/pace)
+	_ = p.conn.SetReadDeadline(late) // a server of tests may have none
+	n, err := p.r.Read(b)
+	p.n += int64(n)
+	return n, err
+}
+
+// done lifts the deadline, by which the server would else take the client for gone.
+func (p *paced) done() { _ = p.conn.SetReadDeadline(time.Time{}) }

@@ -1,0 +1,203 @@
+package streamable
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/toolhost/toolhost/pkg/toolkit/wire"
+)
+
+// modernEra is the first protocol version without handshake and sessions.
+const modernEra = "2026-07-28"
+
+// versions are those that the SDK serves, newest first.
+var versions = []string{modernEra, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+
+// The headers of the protocol (MCP, basic/transports).
+const (
+	sessionHeader = "Mcp-Session-Id"
+	versionHeader = "Mcp-Protocol-Version"
+)
+
+// serve answers a request that may be looked at.
+func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) {
+	req, _ := r.Context().Value(contextKey{}).(*Request)
+	modern := r.Header.Get(versionHeader) >= modernEra
+	switch r.Method {
+	case http.MethodPost:
+		e.post(w, r, req)
+	case http.MethodGet, http.MethodDelete:
+		if modern {
+			w.Header().Set("Allow", "POST")
+			refuse(w, http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest, fmt.Sprintf("from %s on there are no sessions, so there is no %s: send POST", modernEra, r.Method))
+			return
+		}
+		e.session(w, r, req)
+	case http.MethodOptions:
+		w.Header().Set("Allow", "POST, GET, DELETE, OPTIONS")
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		w.Header().Set("Allow", "POST, GET, DELETE, OPTIONS")
+		refuse(w, http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest, "send POST")
+	}
+}
+
+// session opens the event stream of a session (GET), or ends a session (DELETE).
+func (e *Endpoint) session(w http.ResponseWriter, r *http.Request, req *Request) {
+	id, get := r.Header.Get(sessionHeader), r.Method == http.MethodGet
+	if id == "" {
+		refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, fmt.Sprintf("%s is for sessions: send the header %s, or POST a message", r.Method, sessionHeader))
+		return
+	}
+	leave, ok := e.sessions.enter(id, req.Principal, true, get)
+	if !ok {
+		noSession(nil).write(w)
+		return
+	}
+	defer leave()
+	req.ctx = r.Context()
+	e.hand(w, r, e.eras.stateful, wire.Message{}, get)
+	if !get {
+		e.sessions.forget(id)
+	}
+}
+
+// post answers one message.
+func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, req *Request) {
+	body, hold, refused := e.bodies.readBody(w, r)
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	defer hold.release()
+	m, fault := wire.Read(body)
+	if fault != nil {
+		writeJSON(w, http.StatusBadRequest, fault.Encode())
+		return
+	}
+	to, leave, refused := e.route(r, req, m)
+	if refused != nil {
+		refused.id = m.ID
+		refused.write(w)
+		return
+	}
+	defer leave()
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	req.ctx = ctx
+	if m.IsCall() && m.Method != listen {
+		defer e.calls.begin(cancel)()
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	e.hand(w, r, to, m, takesStream(r))
+}
+
+// listen is the method of a call that lasts until somebody ends it.
+const listen = "subscriptions/listen"
+
+// route says who serves a message, or why nobody does.
+func (e *Endpoint) route(r *http.Request, req *Request, m wire.Message) (to http.Handler, leave func(), refused *refusal) {
+	version, id := r.Header.Get(versionHeader), r.Header.Get(sessionHeader)
+	modern := version >= modernEra || m.Version >= modernEra
+	leave = func() {}
+	switch {
+	case modern && id != "":
+		return nil, nil, &refusal{
+			status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest,
+			text: fmt.Sprintf("a session is of the protocol era before %s, and this request of the one after it: leave out the header %s", modernEra, sessionHeader),
+		}
+	case version != "" && !slices.Contains(versions, version):
+		return nil, nil, unsupported(version)
+	case e.stopping.Load() && m.IsCall():
+		return nil, nil, &refusal{status: http.StatusServiceUnavailable, code: codeBusy, text: "the server is stopping: try again in a second", retry: true}
+	case modern && m.Method == listen:
+		return e.listen(r)
+	case modern:
+		return e.eras.stateless, leave, nil
+	case id != "":
+		leave, ok := e.sessions.enter(id, req.Principal, isHandshake(m.Method), false)
+		if !ok {
+			return nil, nil, noSession(nil)
+		}
+		return e.eras.stateful, leave, nil
+	case m.Method == "initialize":
+		if !e.sessions.room() {
+			return nil, nil, &refusal{status: http.StatusServiceUnavailable, code: codeBusy, text: "all sessions that the server may have are at work: try again in a second", retry: true}
+		}
+		return e.eras.stateful, leave, nil
+	case m.Method == "ping" || m.Method == "server/discover":
+		return e.eras.stateful, leave, nil
+	}
+	return nil, nil, &refusal{
+		status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest,
+		text: fmt.Sprintf("there is no session: send initialize first and then its %s with every request; or speak %s, which needs none", sessionHeader, modernEra),
+	}
+}
+
+// listen admits a subscription, which needs an event stream and has no end of its own.
+func (e *Endpoint) listen(r *http.Request) (http.Handler, func(), *refusal) {
+	if !takesStream(r) {
+		return nil, nil, &refusal{status: http.StatusNotAcceptable, code: jsonrpc.CodeInvalidRequest, text: listen + " is answered with an event stream: send Accept: application/json, text/event-stream"}
+	}
+	if e.listens.Add(1) > int64(e.opts.MaxSessions) {
+		e.listens.Add(-1)
+		return nil, nil, &refusal{status: http.StatusServiceUnavailable, code: codeBusy, text: "there are as many subscriptions as the server may have: try again later", retry: true}
+	}
+	return e.eras.stateless, func() { e.listens.Add(-1) }, nil
+}
+
+func noSession(id json.RawMessage) *refusal {
+	return &refusal{status: http.StatusNotFound, id: id, code: codeNoSession, text: "the session is not known here, it has ended or the server was started again: send initialize to begin a new one"}
+}
+
+// versionData is the data of an error for an unknown version (MCP 2026-07-28, SEP-2575).
+type versionData struct {
+	Supported []string `json:"supported"`
+	Requested string   `json:"requested"`
+}
+
+func unsupported(version string) *refusal {
+	return &refusal{
+		status: http.StatusBadRequest, code: codeUnsupportedVersion,
+		text: fmt.Sprintf("the protocol version %q is not supported; there are: %s", cut(version), strings.Join(versions, ", ")),
+		data: versionData{versions, cut(version)},
+	}
+}
+
+// isHandshake reports whether a method says nothing about a session being of use.
+func isHandshake(method string) bool {
+	return method == "initialize" || method == "notifications/initialized" || method == "ping"
+}
+
+// hand lets one of the SDK's handlers answer, by way of an [answer].
+func (e *Endpoint) hand(w http.ResponseWriter, r *http.Request, to http.Handler, m wire.Message, stream bool) {
+	req, _ := r.Context().Value(contextKey{}).(*Request)
+	req.Streams = stream
+	r.Header.Set("Accept", "application/json, text/event-stream") // who takes less gets less from the answer
+	r.Header.Set("Authorization", "Bearer "+req.Principal)        // see identify
+	a := newAnswer(w, m, stream)
+	defer a.finish()
+	to.ServeHTTP(a, r)
+}
+
+// takesStream reports whether a client asks for event streams by name. All others get
+// JSON, which whoever says nothing, or */*, can read more easily.
+func takesStream(r *http.Request) bool {
+	for _, list := range r.Header.Values("Accept") {
+		for one := range strings.SplitSeq(list, ",") {
+			kind, params, _ := strings.Cut(one, ";")
+			kind = strings.ToLower(strings.TrimSpace(kind))
+			if (kind == "text/event-stream" || kind == "text/*") && strings.ReplaceAll(params, " ", "") != "q=0" {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,50 @@
+package streamable
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/toolhost/toolhost/pkg/toolkit/wire"
+)
+
+// Codes of JSON-RPC that the endpoint gives by itself, beside those of the specification.
+const (
+	codeNoSession          = -32001 // as the TypeScript SDK has it
+	codeBusy               = -32000
+	codeUnsupportedVersion = -32022 // MCP 2026-07-28, SEP-2575
+)
+
+// A refusal is an answer that no handler gave.
+type refusal struct {
+	status int
+	id     json.RawMessage // of the request; nil where it is not known
+	code   int64
+	text   string // says how to mend it
+	data   any    // of the error; nil: none
+	retry  bool   // the same request may work soon
+	close  bool   // the connection cannot be used any more
+}
+
+func (f *refusal) write(w http.ResponseWriter) {
+	h := w.Header()
+	if f.retry {
+		h.Set("Retry-After", "1")
+	}
+	if f.close {
+		h.Set("Connection", "close")
+	}
+	writeJSON(w, f.status, wire.Refusal(f.id, f.code, f.text, f.data))
+}
+
+func refuse(w http.ResponseWriter, status int, code int64, text string) {
+	(&refusal{status: status, code: code, text: text}).write(w)
+}
+
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // who does not read it has gone
+}

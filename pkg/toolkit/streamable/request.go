@@ -1,0 +1,51 @@
+package streamable
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A Request is what a handler may know of the HTTP request that brought its message.
+type Request struct {
+	Principal     string // who holds the token; [Anonymous] where none is asked for
+	Authenticated bool   // a token was shown
+	Streams       bool   // the client takes an event stream: it hears of progress, and can be asked
+
+	ctx context.Context // done when the client has gone, or the endpoint ends
+}
+
+// RequestOf returns the HTTP request behind a message, or nil where another transport
+// brought it.
+func RequestOf(extra *mcp.RequestExtra) *Request {
+	if extra == nil || extra.TokenInfo == nil {
+		return nil
+	}
+	r, _ := extra.TokenInfo.Extra[requestKey].(*Request)
+	return r
+}
+
+// errGone is why a call ends whose client does not wait for it any more. Nothing can be
+// resumed without an event store, so its answer has nowhere to go.
+var errGone = errors.New("the client has gone")
+
+// follow ends calls whose client has gone. The SDK does so only from 2026-07-28 on.
+func (e *Endpoint) follow(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		r := RequestOf(req.GetExtra())
+		// The POST of a notification is over before what it brought has been handled.
+		if r == nil || strings.HasPrefix(method, "notifications/") {
+			return next(ctx, method, req)
+		}
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(r.ctx, func() { cancel(errGone) })()
+		res, err := next(ctx, method, req)
+		if ss, ok := req.GetSession().(*mcp.ServerSession); ok && method == "initialize" && err == nil {
+			e.sessions.add(ss, r.Principal)
+		}
+		return res, err
+	}
+}

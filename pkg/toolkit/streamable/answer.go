@@ -2,7 +2,6 @@ package streamable
 
 import (
 	"bytes"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"strings"
@@ -132,7 +131,7 @@ func (a *answer) event(b []byte) error {
 	if len(b) > 0 && b[0] == '{' {
 		b = append(append([]byte("event: message\ndata: "), b...), "\n\n"...)
 	}
-	_, err := a.w.Write(withCode(b))
+	_, err := a.w.Write(b)
 	return err
 }
 
@@ -192,7 +191,7 @@ func (a *answer) asJSON() {
 		data, ok := bytes.CutPrefix(line, []byte("data: "))
 		if m, fault := wire.Read(data); ok && fault == nil && m.Method == "" {
 			maps.Copy(a.w.Header(), a.header)
-			writeJSON(a.w, a.status, bytes.TrimSpace(withCode(data)))
+			writeJSON(a.w, a.status, bytes.TrimSpace(data))
 			return
 		}
 	}
@@ -200,32 +199,24 @@ func (a *answer) asJSON() {
 	a.asRefusal("the session ended before the answer")
 }
 
+// asRefusal turns a plain text of the SDK's into a JSON-RPC error.
 func (a *answer) asRefusal(text string) {
 	if allow := a.header.Get("Allow"); allow != "" {
 		a.w.Header().Set("Allow", allow)
 	}
-	code := int64(jsonrpc.CodeInvalidRequest)
-	if a.status == http.StatusNotFound {
-		code = codeNoSession
-	}
-	var id json.RawMessage
+	f := &refusal{status: a.status, code: jsonrpc.CodeInvalidRequest, text: text}
 	if a.m.IsCall() {
-		id = a.m.ID
+		f.id = a.m.ID
 	}
-	(&refusal{status: a.status, id: id, code: code, text: text}).write(a.w)
+	switch {
+	case a.status == http.StatusNotFound:
+		f.code = codeNoSession
+	case f.id != nil && strings.HasPrefix(text, notHandled):
+		// To a client this is an answer like any other, which it may even expect.
+		f.status, f.code, f.text = http.StatusOK, jsonrpc.CodeMethodNotFound, "unknown method: "+cut(a.m.Method)
+	}
+	f.write(a.w)
 }
 
-// withCode gives a code to the errors that the SDK sends with code 0; all of those answer
-// requests that should not have come. Within a JSON string the quotes would be escaped, and
-// the SDK writes an error before anything that is not its own.
-func withCode(b []byte) []byte {
-	zero := []byte(`,"error":{"code":0,`)
-	at := bytes.Index(b[:min(len(b), maxHead)], zero)
-	if at < 0 || bytes.Contains(b[:at], []byte(`"result":`)) {
-		return b
-	}
-	return bytes.Replace(b, zero, []byte(`,"error":{"code":-32600,`), 1)
-}
-
-// maxHead is how far into a message the SDK's error can begin: behind an id of the client's.
-const maxHead = 4096
+// notHandled begins what the SDK says of methods that it does not have, before 2026-07-28.
+const notHandled = "JSON RPC not handled"

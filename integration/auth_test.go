@@ -10,7 +10,7 @@ const token = "correct-horse-battery-staple"
 
 func serveWithToken(t *testing.T) (url string) {
 	t.Helper()
-	return serveHTTPEnv(t, []string{"MCP_FIXTURE_TOKEN=" + token}, fixture(t))
+	return startHTTPEnv(t, []string{"MCP_FIXTURE_TOKEN=" + token}, fixture(t))
 }
 
 // A server with a token serves who shows it, and others learn what they lack.

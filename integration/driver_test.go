@@ -184,7 +184,7 @@ func eachTransport(t *testing.T, test func(t *testing.T, c client, http bool)) {
 func serve(t *testing.T, http bool, program string, args ...string) target {
 	t.Helper()
 	if http {
-		return target{URL: serveHTTP(t, program, args...)}
+		return target{URL: startHTTP(t, program, args...)}
 	}
 	return target{Command: program, Args: args}
 }

@@ -40,6 +40,7 @@ type answer struct {
 	conn   *http.ResponseController
 	m      wire.Message // what is answered; empty for GET and DELETE
 	stream bool         // the client takes an event stream
+	there  func() bool  // reports whether the session is still there
 
 	mu       sync.Mutex
 	header   http.Header // as the SDK has it; the beat must not touch it
@@ -50,8 +51,8 @@ type answer struct {
 	finished bool
 }
 
-func newAnswer(w http.ResponseWriter, m wire.Message, stream bool) *answer {
-	a := &answer{w: w, conn: http.NewResponseController(w), m: m, stream: stream, header: http.Header{}, status: http.StatusOK}
+func newAnswer(w http.ResponseWriter, m wire.Message, stream bool, there func() bool) *answer {
+	a := &answer{w: w, conn: http.NewResponseController(w), m: m, stream: stream, there: there, header: http.Header{}, status: http.StatusOK}
 	if stream {
 		a.beat = time.AfterFunc(silence, a.comment)
 	}
@@ -175,10 +176,10 @@ func (a *answer) finish() {
 		a.asJSON()
 	case a.form == refused:
 		a.asRefusal(strings.TrimSpace(a.text.String()))
-	case a.form == undecided && a.m.IsCall():
+	case a.form == undecided && a.m.IsCall() && !a.there():
 		a.status = http.StatusNotFound
 		a.asRefusal("the session ended before the answer")
-	case a.form == undecided: // of a notification, or of a client that has gone
+	case a.form == undecided: // of a notification, or a stream that the handler closed
 		a.commit(a.header)
 	}
 	a.extend() // for what the server still has in its buffer

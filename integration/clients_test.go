@@ -45,7 +45,7 @@ func TestClientsProgress(t *testing.T) {
 	eachClient(t, []string{fixture(t)}, func(t *testing.T, c client, at target) {
 		got := c.drive(t, scenario{target: at, Steps: []step{
 			{Do: "call", Tool: "slow", Args: map[string]any{"seconds": 0.6, "steps": steps}, Progress: true},
-			{Do: "call", Tool: "slow", Args: map[string]any{"seconds": 0.6, "steps": steps}},
+			{Do: "call", Tool: "slow", Args: map[string]any{"seconds": 0.05, "steps": steps}},
 		}})
 		progress := got[0].Progress
 		if len(progress) < steps-1 { // the last one may be lost when the result follows at once

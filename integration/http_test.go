@@ -63,7 +63,7 @@ type httpLog struct {
 	url  chan string
 }
 
-var serving = regexp.MustCompile(`(?m)^[\w-]+: serving (http://\S+)\n`)
+var serving = regexp.MustCompile(`(?m)^[\w-]+: serving (http://\S+).*\n`)
 
 func (l *httpLog) Write(p []byte) (int, error) {
 	l.mu.Lock()

@@ -42,7 +42,7 @@ func inspect(t *testing.T, at target, args ...string) inspected {
 		args = append(args, "--header", name+": "+value)
 	}
 	cmd := exec.CommandContext(ctx, node(t), append(append([]string{script, "--cli"}, server...), args...)...)
-	cmd.Env = append(cmd.Environ(), "HOME="+t.TempDir()) // it keeps files in its home
+	cmd.Env = append(cmd.Environ(), compileCache(), "HOME="+t.TempDir()) // it keeps files in its home
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()

@@ -70,10 +70,12 @@ var modules = map[string][]string{
 	"github.com/mattn/go-isatty":       {"pkg/toolkit"},
 	"github.com/modelcontextprotocol":  append([]string{"pkg/toolkit", "integration"}, toolPackages...),
 	"github.com/openai/openai-go":      {"internal/imagetool/provider"},
+	"github.com/pelletier/go-toml/v2":  {"tests"},
 	"github.com/rogpeppe/go-internal":  {"tests"},
 	"github.com/rs/zerolog":            {"pkg/toolkit"},
 	"github.com/urfave/cli/v2":         append([]string{"pkg/toolkit", "integration"}, toolPackages...),
 	"golang.org/x/sync":                {"pkg/toolkit/streamable"},
+	"go.yaml.in/yaml/v3":               {"tests"},
 	"golang.org/x/text":                {"pkg/fsroot", "pkg/textfile", "internal/filetool/search"},
 	"golang.org/x/sys":                 {"pkg", "internal", "tests"},
 }

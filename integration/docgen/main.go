@@ -4,7 +4,8 @@
 //	<!-- tools mcp-files -->
 //	<!-- end tools -->
 //
-// with "arguments" in place of "tools" for the long form. `go generate ./...` runs it;
+// with "arguments" in place of "tools" for the long form, and the registrations in
+// docs/clients.md, where "config codex" stands in the marker. `go generate ./...` runs it;
 // `make check` fails where its result is not committed.
 package main
 
@@ -27,7 +28,8 @@ import (
 
 // documents are what it writes into, seen from its own folder.
 func documents() []string {
-	return []string{filepath.Join("..", "..", "README.md"), filepath.Join("..", "..", "docs", "tools.md")}
+	top := filepath.Join("..", "..")
+	return []string{filepath.Join(top, "README.md"), filepath.Join(top, "docs", "tools.md"), filepath.Join(top, "docs", "clients.md")}
 }
 
 func main() {
@@ -56,7 +58,7 @@ type property struct {
 	Enum              []string
 }
 
-var section = regexp.MustCompile(`(?s)(<!-- (tools|arguments) ([a-z-]+) -->\n).*?(<!-- end (?:tools|arguments) -->)`)
+var section = regexp.MustCompile(`(?s)(<!-- (tools|arguments|config) ([a-z-]+) -->\n).*?(<!-- end (?:tools|arguments|config) -->)`)
 
 func rewrite(file string) error {
 	old, err := os.ReadFile(file)
@@ -75,18 +77,48 @@ func current(old []byte) ([]byte, error) {
 	var failed error
 	text := section.ReplaceAllFunc(old, func(m []byte) []byte {
 		part := section.FindSubmatch(m)
-		tools, err := served(string(part[3]))
+		body, err := generate(string(part[2]), string(part[3]))
 		if err != nil {
 			failed = err
 			return m
 		}
-		table := short(tools)
-		if string(part[2]) == "arguments" {
-			table = long(tools)
-		}
-		return slices.Concat(part[1], []byte(table), part[4])
+		return slices.Concat(part[1], []byte(body), part[4])
 	})
 	return text, failed
+}
+
+// generate returns a generated part: a kind, and the server or target that it is of.
+func generate(kind, of string) (string, error) {
+	if kind == "config" {
+		return registrations(of)
+	}
+	tools, err := served(of)
+	if err != nil {
+		return "", err
+	}
+	if kind == "arguments" {
+		return long(tools), nil
+	}
+	return short(tools), nil
+}
+
+// registrations is what config prints for a target: for a program, and for an endpoint.
+func registrations(target string) (string, error) {
+	var b strings.Builder
+	for _, form := range []struct {
+		title string
+		reg   toolkit.Registration
+	}{
+		{"Over stdio", toolkit.Registration{Name: "files", Command: "/usr/local/bin/mcp-files", Args: []string{"--root=/srv/work"}}},
+		{"Over HTTP, with a token", toolkit.Registration{Name: "files", URL: "http://127.0.0.1:8801/mcp", TokenEnv: "MCP_FILES_TOKEN"}},
+	} {
+		s, err := form.reg.For(target)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "\n%s:\n\n```%s\n%s```\n", form.title, s.Format, s.Text)
+	}
+	return b.String() + "\n", nil
 }
 
 // served asks a server for its tools, as a client would.

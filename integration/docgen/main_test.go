@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/toolhost/toolhost/pkg/toolkit"
 )
 
 func TestDocumentsAreCurrent(t *testing.T) {
@@ -33,7 +34,22 @@ func TestStaleTablesAreFound(t *testing.T) {
 	if got := string(text); strings.Contains(got, "Old") || !strings.Contains(got, "| `Read` |") || !strings.HasPrefix(got, "before\n") || !strings.HasSuffix(got, "\nafter\n") {
 		t.Errorf("got %s", got)
 	}
-	if _, err := current([]byte("<!-- tools mcp-nothing -->\n<!-- end tools -->")); err == nil {
-		t.Error("a table of an unknown server was written")
+	for _, unknown := range []string{"<!-- tools mcp-nothing -->\n<!-- end tools -->", "<!-- config emacs -->\n<!-- end config -->"} {
+		if _, err := current([]byte(unknown)); err == nil {
+			t.Errorf("%s was written", unknown)
+		}
+	}
+}
+
+func TestEveryTargetIsDocumented(t *testing.T) {
+	docs := documents()
+	text, err := os.ReadFile(docs[len(docs)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range toolkit.RegistrationTargets() {
+		if !strings.Contains(string(text), "<!-- config "+target+" -->") {
+			t.Errorf("docs/clients.md says nothing of %s", target)
+		}
 	}
 }

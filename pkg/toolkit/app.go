@@ -109,6 +109,7 @@ func (r *run) cli() *cli.App {
 				Flags:       []cli.Flag{jsonFlag("print the whole result")}, Action: r.call,
 			},
 			{Name: "tools", Usage: "print the tools as served", Flags: []cli.Flag{jsonFlag("print the definitions")}, Action: alone(r.tools)},
+			r.configCommand(),
 			{Name: "doctor", Usage: "say what works, what is missing, and how to mend it", Action: alone(r.doctor)},
 			{Name: "version", Usage: "print the version", Action: alone(r.version)},
 		},

@@ -75,6 +75,8 @@ func TestCommandLine(t *testing.T) {
 		{name: "version", args: []string{"version"}, out: "mcp-probe "},
 		{name: "doctor, well", args: []string{"doctor", "--loud"}, out: "ok    loudness: looked"},
 		{name: "doctor, ill", args: []string{"doctor"}, code: 1, out: "FAIL  loudness: looked\n      hint: give --loud"},
+		{name: "doctor, HTTP well", args: []string{"doctor", "--loud", "--http", "127.0.0.1:8801"}, out: "ok    HTTP: would serve http://127.0.0.1:8801/mcp (no token, this machine only)"},
+		{name: "doctor, HTTP ill", args: []string{"doctor", "--loud", "--http", ":8801"}, code: 1, out: "FAIL  HTTP: --http :8801: other machines"},
 		{name: "help", args: []string{"--help"}, out: "--max-output", emptyErr: true},
 		{name: "help of a command", args: []string{"call", "--help"}, out: "key=value", emptyErr: true},
 

@@ -200,11 +200,14 @@ func (r *run) doctor(c *cli.Context) error {
 	if _, err := r.server(c); err != nil {
 		return err
 	}
-	var found []Finding
-	if r.app.Doctor != nil {
-		found = r.app.Doctor(c)
+	found := []Finding{{What: "command line", OK: true, Text: "the flags are valid"}}
+	if c.String("http") != "" {
+		found = append(found, r.httpFinding(c))
 	}
-	for _, f := range append([]Finding{{What: "command line", OK: true, Text: "the flags are valid"}}, found...) {
+	if r.app.Doctor != nil {
+		found = append(found, r.app.Doctor(c)...)
+	}
+	for _, f := range found {
 		mark := "ok  "
 		if !f.OK {
 			mark, r.code = "FAIL", exitFailure

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/toolhost/toolhost/pkg/toolkit/streamable"
@@ -37,15 +38,34 @@ func (r *run) serveHTTP(c *cli.Context, s *Server) error {
 	if err != nil {
 		return fmt.Errorf("serve http: %w", err)
 	}
-	who := "token required"
-	if len(o.Tokens) == 0 {
-		who = "no token, this machine only"
-		if !o.Loopback {
-			who = "NO TOKEN: whoever reaches this address can call"
-		}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(softMemory)
 	}
-	fmt.Fprintf(r.std.Err, "%s: serving http://%s/mcp (%s)\n", r.app.Name, l.Addr(), who)
+	fmt.Fprintf(r.std.Err, "%s: serving http://%s/mcp (%s)\n", r.app.Name, l.Addr(), whoMayCall(o))
 	return s.ServeHTTP(c.Context, l, o)
+}
+
+// softMemory is from where on garbage is collected more eagerly, in bytes. Decoding a large
+// body makes twelve times as much garbage as it has bytes.
+const softMemory = 512 << 20
+
+func whoMayCall(o streamable.Options) string {
+	switch {
+	case len(o.Tokens) > 0:
+		return "token required"
+	case o.Loopback:
+		return "no token, this machine only"
+	}
+	return "NO TOKEN: whoever reaches this address can call"
+}
+
+// httpFinding says what doctor finds of the flags of HTTP.
+func (r *run) httpFinding(c *cli.Context) Finding {
+	addr, o, err := r.httpOptions(c)
+	if err != nil {
+		return Finding{What: "HTTP", Text: err.Error()}
+	}
+	return Finding{What: "HTTP", OK: true, Text: fmt.Sprintf("would serve http://%s/mcp (%s)", addr, whoMayCall(o))}
 }
 
 // httpFlags are the flags that mean nothing without --http.

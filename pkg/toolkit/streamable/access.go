@@ -62,7 +62,10 @@ func (a access) admits(origin string) bool {
 
 // hostname returns host without its port; IPv6 addresses lose their brackets.
 func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
+	if name, port, err := net.SplitHostPort(host); err == nil {
+		if strings.Trim(port, "0123456789") != "" {
+			return "" // no name is
+		}
 		return name
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")

@@ -2,7 +2,6 @@ package streamable
 
 import (
 	"bytes"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"strings"
@@ -41,6 +40,7 @@ type answer struct {
 	conn   *http.ResponseController
 	m      wire.Message // what is answered; empty for GET and DELETE
 	stream bool         // the client takes an event stream
+	there  func() bool  // reports whether the session is still there
 
 	mu       sync.Mutex
 	header   http.Header // as the SDK has it; the beat must not touch it
@@ -51,8 +51,8 @@ type answer struct {
 	finished bool
 }
 
-func newAnswer(w http.ResponseWriter, m wire.Message, stream bool) *answer {
-	a := &answer{w: w, conn: http.NewResponseController(w), m: m, stream: stream, header: http.Header{}, status: http.StatusOK}
+func newAnswer(w http.ResponseWriter, m wire.Message, stream bool, there func() bool) *answer {
+	a := &answer{w: w, conn: http.NewResponseController(w), m: m, stream: stream, there: there, header: http.Header{}, status: http.StatusOK}
 	if stream {
 		a.beat = time.AfterFunc(silence, a.comment)
 	}
@@ -132,7 +132,7 @@ func (a *answer) event(b []byte) error {
 	if len(b) > 0 && b[0] == '{' {
 		b = append(append([]byte("event: message\ndata: "), b...), "\n\n"...)
 	}
-	_, err := a.w.Write(withCode(b))
+	_, err := a.w.Write(b)
 	return err
 }
 
@@ -176,10 +176,10 @@ func (a *answer) finish() {
 		a.asJSON()
 	case a.form == refused:
 		a.asRefusal(strings.TrimSpace(a.text.String()))
-	case a.form == undecided && a.m.IsCall():
+	case a.form == undecided && a.m.IsCall() && !a.there():
 		a.status = http.StatusNotFound
 		a.asRefusal("the session ended before the answer")
-	case a.form == undecided: // of a notification, or of a client that has gone
+	case a.form == undecided: // of a notification, or a stream that the handler closed
 		a.commit(a.header)
 	}
 	a.extend() // for what the server still has in its buffer
@@ -192,7 +192,7 @@ func (a *answer) asJSON() {
 		data, ok := bytes.CutPrefix(line, []byte("data: "))
 		if m, fault := wire.Read(data); ok && fault == nil && m.Method == "" {
 			maps.Copy(a.w.Header(), a.header)
-			writeJSON(a.w, a.status, bytes.TrimSpace(withCode(data)))
+			writeJSON(a.w, a.status, bytes.TrimSpace(data))
 			return
 		}
 	}
@@ -200,32 +200,24 @@ func (a *answer) asJSON() {
 	a.asRefusal("the session ended before the answer")
 }
 
+// asRefusal turns a plain text of the SDK's into a JSON-RPC error.
 func (a *answer) asRefusal(text string) {
 	if allow := a.header.Get("Allow"); allow != "" {
 		a.w.Header().Set("Allow", allow)
 	}
-	code := int64(jsonrpc.CodeInvalidRequest)
-	if a.status == http.StatusNotFound {
-		code = codeNoSession
-	}
-	var id json.RawMessage
+	f := &refusal{status: a.status, code: jsonrpc.CodeInvalidRequest, text: text}
 	if a.m.IsCall() {
-		id = a.m.ID
+		f.id = a.m.ID
 	}
-	(&refusal{status: a.status, id: id, code: code, text: text}).write(a.w)
+	switch {
+	case a.status == http.StatusNotFound:
+		f.code = codeNoSession
+	case f.id != nil && strings.HasPrefix(text, notHandled):
+		// To a client this is an answer like any other, which it may even expect.
+		f.status, f.code, f.text = http.StatusOK, jsonrpc.CodeMethodNotFound, "unknown method: "+cut(a.m.Method)
+	}
+	f.write(a.w)
 }
 
-// withCode gives a code to the errors that the SDK sends with code 0; all of those answer
-// requests that should not have come. Within a JSON string the quotes would be escaped, and
-// the SDK writes an error before anything that is not its own.
-func withCode(b []byte) []byte {
-	zero := []byte(`,"error":{"code":0,`)
-	at := bytes.Index(b[:min(len(b), maxHead)], zero)
-	if at < 0 || bytes.Contains(b[:at], []byte(`"result":`)) {
-		return b
-	}
-	return bytes.Replace(b, zero, []byte(`,"error":{"code":-32600,`), 1)
-}
-
-// maxHead is how far into a message the SDK's error can begin: behind an id of the client's.
-const maxHead = 4096
+// notHandled begins what the SDK says of methods that it does not have, before 2026-07-28.
+const notHandled = "JSON RPC not handled"

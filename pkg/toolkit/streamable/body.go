@@ -21,7 +21,7 @@ const (
 	smallBody = 64 << 10 // bytes; what nearly all bodies stay below
 	smallRoom = 32 << 20 // bytes for all small bodies, which so never wait for large ones
 	patience  = 10 * time.Second
-	pace      = 32 << 10 // bytes a second
+	pace      = 256 << 10 // bytes a second
 )
 
 // A budget bounds the bytes of all bodies that are in use: the SDK reads each whole, and
@@ -82,8 +82,7 @@ func (b *budget) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *hold
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		return nil, nil, &refusal{status: http.StatusUnsupportedMediaType, code: jsonrpc.CodeInvalidRequest, text: "the body must not be compressed: leave out the header Content-Encoding"}
 	}
-	in := &paced{r: r.Body, conn: http.NewResponseController(w), start: time.Now()}
-	defer in.done()
+	in := &paced{r: r.Body, conn: http.NewResponseController(w)}
 	if r.ContentLength > b.most {
 		return nil, nil, b.tooLarge(nil, in)
 	}
@@ -98,9 +97,11 @@ func (b *budget) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *hold
 	body, err := readUpTo(in, make([]byte, 0, size+1), size)
 	if err == nil && r.ContentLength < 0 && int64(len(body)) > size {
 		h.release()
+		waiting := time.Now()
 		if h, refused = b.take(r.Context(), b.most); refused != nil {
 			return nil, nil, refused
 		}
+		in.start = in.start.Add(time.Since(waiting))
 		if body, err = readUpTo(in, body, b.most); err == nil && int64(len(body)) > b.most {
 			h.release()
 			return nil, nil, b.tooLarge(body, in)
@@ -167,7 +168,7 @@ func (b *budget) tooLarge(read []byte, in io.Reader) *refusal {
 	}
 }
 
-// paced reads a body that has to keep up a pace.
+// paced reads a body that has to keep up a pace, from its first byte on.
 type paced struct {
 	r     io.Reader
 	conn  *http.ResponseController
@@ -176,12 +177,27 @@ type paced struct {
 }
 
 func (p *paced) Read(b []byte) (int, error) {
-	late := p.start.Add(patience + time.Duration(p.n)*time.Second/pace)
-	_ = p.conn.SetReadDeadline(late) // a server of tests may have none
+	if p.start.IsZero() {
+		p.start = time.Now()
+	}
+	_ = p.conn.SetReadDeadline(p.start.Add(patience + time.Duration(p.n)*time.Second/pace)) // a recorder has none
 	n, err := p.r.Read(b)
 	p.n += int64(n)
+	if errors.Is(err, io.EOF) {
+		// By a deadline the server would later take the client for gone. A body that was not
+		// read to its end keeps it, since the server waits for the rest when all is over.
+		_ = p.conn.SetReadDeadline(time.Time{})
+	}
 	return n, err
 }
 
-// done lifts the deadline, by which the server would else take the client for gone.
-func (p *paced) done() { _ = p.conn.SetReadDeadline(time.Time{}) }
+// bounded gives every body a deadline, for those that nobody reads: the server waits for
+// their rest before it lets go of the connection.
+func bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience))
+		}
+		next.ServeHTTP(w, r)
+	})
+}

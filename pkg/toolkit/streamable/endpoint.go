@@ -82,7 +82,7 @@ type Endpoint struct {
 	calls    calls
 	listens  atomic.Int64
 	stopping atomic.Bool
-	mux      *http.ServeMux
+	handler  http.Handler
 	eras     struct{ stateful, stateless http.Handler }
 }
 
@@ -101,7 +101,6 @@ func New(s *mcp.Server, o Options) (*Endpoint, error) {
 		opts: o, server: s, access: access,
 		bodies:   newBudget(o.MaxBody, o.MaxBodies),
 		sessions: newSessions(o.MaxSessions, o.SessionIdle),
-		mux:      http.NewServeMux(),
 	}
 	s.AddReceivingMiddleware(e.follow)
 	get := func(*http.Request) *mcp.Server { return s }
@@ -112,29 +111,31 @@ func New(s *mcp.Server, o Options) (*Endpoint, error) {
 	known := auth.RequireBearerToken(identify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})
 	e.eras.stateful = known(withoutToken(mcp.NewStreamableHTTPHandler(get, &stateful)))
 	e.eras.stateless = known(withoutToken(mcp.NewStreamableHTTPHandler(get, &stateless)))
-	e.routes()
+	e.handler = bounded(e.routes())
 	return e, nil
 }
 
-func (e *Endpoint) routes() {
+func (e *Endpoint) routes() http.Handler {
+	mux := http.NewServeMux()
 	protocol := e.guarded(http.HandlerFunc(e.serve))
-	e.mux.Handle("/mcp", protocol)
-	e.mux.Handle("/mcp/{$}", protocol)
-	e.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok") })
-	e.mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+	mux.Handle("/mcp", protocol)
+	mux.Handle("/mcp/{$}", protocol)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if e.stopping.Load() {
 			plain(w, http.StatusServiceUnavailable, "stopping")
 			return
 		}
 		plain(w, http.StatusOK, "ok")
 	})
-	e.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		plain(w, http.StatusNotFound, "not found: the endpoint is /mcp")
 	})
+	return mux
 }
 
 // ServeHTTP implements [http.Handler].
-func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
+func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.handler.ServeHTTP(w, r) }
 
 func plain(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

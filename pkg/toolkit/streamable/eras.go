@@ -62,11 +62,11 @@ func (e *Endpoint) session(w http.ResponseWriter, r *http.Request, req *Request)
 		return
 	}
 	defer leave()
-	req.ctx = r.Context()
-	e.hand(w, r, e.eras.stateful, wire.Message{}, get)
 	if !get {
 		e.sessions.forget(id)
 	}
+	req.ctx = r.Context()
+	e.hand(w, r, e.eras.stateful, wire.Message{}, get)
 }
 
 // post answers one message.
@@ -182,7 +182,7 @@ func (e *Endpoint) hand(w http.ResponseWriter, r *http.Request, to http.Handler,
 	req.Streams = stream
 	r.Header.Set("Accept", "application/json, text/event-stream") // who takes less gets less from the answer
 	r.Header.Set("Authorization", "Bearer "+req.Principal)        // see identify
-	a := newAnswer(w, m, stream)
+	a := newAnswer(w, m, stream, func() bool { return e.sessions.has(r.Header.Get(sessionHeader)) })
 	defer a.finish()
 	to.ServeHTTP(a, r)
 }

@@ -27,6 +27,14 @@ func RequestOf(extra *mcp.RequestExtra) *Request {
 	return r
 }
 
+// cause returns why the request is over.
+func (r *Request) cause() error {
+	if cause := context.Cause(r.ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return errGone
+}
+
 // errGone is why a call ends whose client does not wait for it any more. Nothing can be
 // resumed without an event store, so its answer has nowhere to go.
 var errGone = errors.New("the client has gone")
@@ -41,7 +49,7 @@ func (e *Endpoint) follow(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		defer context.AfterFunc(r.ctx, func() { cancel(errGone) })()
+		defer context.AfterFunc(r.ctx, func() { cancel(r.cause()) })()
 		res, err := next(ctx, method, req)
 		if ss, ok := req.GetSession().(*mcp.ServerSession); ok && method == "initialize" && err == nil {
 			e.sessions.add(ss, r.Principal)

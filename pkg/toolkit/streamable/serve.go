@@ -52,14 +52,11 @@ func (e *Endpoint) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// end ends s in order. Sessions come last: closing one drops the answers that are on their way.
+// end ends s in order. It listens on until the calls in flight have ended: their clients may
+// have to answer a question, or cancel. Sessions come last, since closing one drops the
+// answers that are on their way.
 func (e *Endpoint) end(s *http.Server) {
 	e.stopping.Store(true)
-	closed := make(chan struct{})
-	go func() {
-		defer close(closed)
-		_ = s.Shutdown(context.Background()) // stops listening at once; ends with the last connection, or by Close
-	}()
 	if !e.calls.wait(e.opts.Grace) {
 		e.calls.cancelAll(errStopping)
 		if !e.calls.wait(settle) {
@@ -69,10 +66,9 @@ func (e *Endpoint) end(s *http.Server) {
 	for ss := range e.server.Sessions() {
 		go ss.Close() // ends its event streams
 	}
-	select {
-	case <-closed:
-	case <-time.After(lastWrites):
+	ctx, cancel := context.WithTimeout(context.Background(), lastWrites)
+	defer cancel()
+	if s.Shutdown(ctx) != nil {
+		_ = s.Close()
 	}
-	_ = s.Close()
-	<-closed
 }

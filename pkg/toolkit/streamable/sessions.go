@@ -75,7 +75,14 @@ func (t *sessions) enter(id, principal string, handshake, stream bool) (leave fu
 	}, true
 }
 
-// forget drops a session that the SDK has ended.
+// has reports whether there is a session with that id.
+func (t *sessions) has(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.byID[id] != nil
+}
+
+// forget drops a session that the SDK ends.
 func (t *sessions) forget(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,20 +93,24 @@ func (t *sessions) forget(id string) {
 func (t *sessions) room() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.byID) < t.max {
-		return true
+	for len(t.byID) >= t.max { // several may have begun at once
+		least := t.least()
+		if least == nil {
+			return false
+		}
+		t.end(least)
 	}
-	var least *session
+	return true
+}
+
+// least returns the session that would be missed least, or nil where all are at work.
+func (t *sessions) least() (least *session) {
 	for _, s := range t.byID {
 		if s.requests == 0 && (least == nil || s.before(least)) {
 			least = s
 		}
 	}
-	if least == nil {
-		return false
-	}
-	t.end(least)
-	return true
+	return least
 }
 
 // before orders sessions by how little they would be missed: first those that were

@@ -124,7 +124,7 @@ func IDIn(data []byte) json.RawMessage {
 	}
 	found := idPattern.FindAllSubmatch(data, -1)
 	// Of several, the outermost is not known; a wrong id would answer another request.
-	if len(found) != 1 || !utf8.Valid(found[0][1]) {
+	if len(found) != 1 || !json.Valid(found[0][1]) || !utf8.Valid(found[0][1]) {
 		return nil
 	}
 	return found[0][1]

@@ -24,6 +24,9 @@ type client struct {
 	modern       bool   // speaks 2026-07-28, which has neither ping nor roots
 }
 
+// modernProtocol is what the modern clients must arrive at, also those who may fall back.
+const modernProtocol = "2026-07-28"
+
 var clients = []client{
 	{name: "sdk 1.0.4", driver: "sdk1.mjs", sdk: "@modelcontextprotocol/sdk-1.0.4", stdioOnly: true},
 	{name: "sdk 1.11.4", driver: "sdk1.mjs", sdk: "@modelcontextprotocol/sdk-1.11.4"},
@@ -62,6 +65,7 @@ type step struct {
 type line struct {
 	Step   string
 	Result struct {
+		Protocol          string // of connecting, where the library tells it
 		Tools             []struct{ Name string }
 		Content           []struct{ Type, Text string }
 		StructuredContent json.RawMessage
@@ -153,6 +157,9 @@ func (c client) drive(t *testing.T, s scenario) []line {
 			t.Fatalf("%s: %v", l.Step, l.Error)
 		}
 	}
+	if p := lines[0].Result.Protocol; p != "" && (p == modernProtocol) != c.modern {
+		t.Errorf("%s speaks %s", c.name, p)
+	}
 	return lines[1 : len(lines)-1]
 }
 
@@ -177,7 +184,7 @@ func eachTransport(t *testing.T, test func(t *testing.T, c client, http bool)) {
 func serve(t *testing.T, http bool, program string, args ...string) target {
 	t.Helper()
 	if http {
-		return target{URL: serveHTTP(t, program, args...)}
+		return target{URL: startHTTP(t, program, args...)}
 	}
 	return target{Command: program, Args: args}
 }

@@ -19,8 +19,7 @@ func TestClientsGone(t *testing.T) {
 	eachTransport(t, func(t *testing.T, c client, http bool) {
 		log := filepath.Join(t.TempDir(), "slow.log")
 		at := serve(t, http, fixture(t), "--slow-log", log)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
+		ctx, cancel := context.WithCancel(t.Context())
 		cmd := c.command(ctx, t, scenario{target: at, Steps: []step{
 			{Do: "call", Tool: "slow", Args: map[string]any{"seconds": 30, "steps": 1}, Progress: true},
 		}})
@@ -29,6 +28,8 @@ func TestClientsGone(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		defer cmd.Wait()
+		defer cancel()
 		waitForText(t, log, "slow began", patience)
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// serveHTTP starts a program of the suite with --http on a free port and returns its URL.
+// startHTTP starts a program of the suite with --http on a free port and returns its URL.
 // When the test is over it is told to end, and has to do so cleanly and in time.
-func serveHTTP(t *testing.T, program string, args ...string) (url string) {
+func startHTTP(t *testing.T, program string, args ...string) (url string) {
 	t.Helper()
-	return serveHTTPEnv(t, nil, program, args...)
+	return startHTTPEnv(t, nil, program, args...)
 }
 
-// serveHTTPEnv is serveHTTP with variables, as NAME=value, added to the environment.
-func serveHTTPEnv(t *testing.T, env []string, program string, args ...string) (url string) {
+// startHTTPEnv is startHTTP with variables, as NAME=value, added to the environment.
+func startHTTPEnv(t *testing.T, env []string, program string, args ...string) (url string) {
 	t.Helper()
 	url, _ = launchHTTP(t, env, program, args...)
 	return url

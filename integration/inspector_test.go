@@ -15,6 +15,7 @@ import (
 
 // Exit codes of MCP Inspector.
 const (
+	inspectorNoAuth     = 3 // the server wants a token
 	inspectorToolError  = 5 // the tool failed
 	inspectorUnportable = 6 // --strict: a schema that some clients refuse
 )

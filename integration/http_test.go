@@ -25,7 +25,7 @@ func startHTTPEnv(t *testing.T, env []string, program string, args ...string) (u
 	return url
 }
 
-// launchHTTP is serveHTTPEnv that returns the process too, to be looked at.
+// launchHTTP is startHTTPEnv that returns the process too, to be looked at.
 func launchHTTP(t *testing.T, env []string, program string, args ...string) (url string, p *os.Process) {
 	t.Helper()
 	stderr := &httpLog{url: make(chan string, 1)}

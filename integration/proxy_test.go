@@ -131,7 +131,7 @@ func echoes(t *testing.T, c *load.Client) {
 }
 
 func TestProxy(t *testing.T) {
-	url := proxied(t, serveHTTP(t, fixture(t)), "")
+	url := proxied(t, startHTTP(t, fixture(t)), "")
 	eachVersion(t, url, func(t *testing.T, c *load.Client) {
 		if m, err := c.List(t.Context()); err != nil || !strings.Contains(string(m.Result), `"last_cancel"`) {
 			t.Errorf("list: %s, %v", m.Result, err)
@@ -166,7 +166,7 @@ func statusOf(err error) int {
 
 func TestProxyClients(t *testing.T) {
 	node(t)
-	url := proxied(t, serveHTTP(t, fixture(t)), "")
+	url := proxied(t, startHTTP(t, fixture(t)), "")
 	for _, c := range clients {
 		if c.stdioOnly {
 			continue
@@ -195,7 +195,7 @@ func TestProxyClients(t *testing.T) {
 // Progress arrives while the work goes on, so nothing on the way has kept it back.
 func TestProxyPassesProgressAtOnce(t *testing.T) {
 	const early = 300 * time.Millisecond // of the 750 between the first step and the end
-	url := proxied(t, serveHTTP(t, fixture(t)), "")
+	url := proxied(t, startHTTP(t, fixture(t)), "")
 	eachVersion(t, url, func(t *testing.T, c *load.Client) {
 		var first time.Time
 		heard := 0
@@ -218,7 +218,7 @@ func TestProxyClientGone(t *testing.T) {
 	for name, version := range map[string]string{"legacy": load.Legacy, "modern": load.Modern} {
 		t.Run(name, func(t *testing.T) {
 			log := filepath.Join(t.TempDir(), "slow.log")
-			c := connect(t, proxied(t, serveHTTP(t, fixture(t), "--slow-log", log), ""), version)
+			c := connect(t, proxied(t, startHTTP(t, fixture(t), "--slow-log", log), ""), version)
 			ctx, leave := context.WithCancel(t.Context())
 			defer leave()
 			var calling sync.WaitGroup
@@ -241,11 +241,11 @@ func TestProxyClientGone(t *testing.T) {
 func TestProxyHost(t *testing.T) {
 	const directive = "proxy_set_header Host public.example;"
 	t.Run("allowed", func(t *testing.T) {
-		url := proxied(t, serveHTTP(t, fixture(t), "--allowed-hosts", "public.example"), directive)
+		url := proxied(t, startHTTP(t, fixture(t), "--allowed-hosts", "public.example"), directive)
 		eachVersion(t, url, func(t *testing.T, c *load.Client) { echoes(t, c) })
 	})
 	t.Run("not allowed", func(t *testing.T) {
-		c := &load.Client{URL: proxied(t, serveHTTP(t, fixture(t)), directive), Version: load.Modern}
+		c := &load.Client{URL: proxied(t, startHTTP(t, fixture(t)), directive), Version: load.Modern}
 		_, err := c.List(t.Context())
 		if statusOf(err) != http.StatusForbidden || !strings.Contains(err.Error(), "--allowed-hosts") {
 			t.Errorf("list: %v, want 403 that names the flag", err)

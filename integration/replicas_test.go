@@ -16,7 +16,7 @@ func replicated(t *testing.T) string {
 	t.Helper()
 	config := "upstream replicas {\n"
 	for range 2 {
-		u, err := url.Parse(serveHTTP(t, fixture(t), "--allowed-hosts", "public.example"))
+		u, err := url.Parse(startHTTP(t, fixture(t), "--allowed-hosts", "public.example"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,13 @@ func startHTTP(t *testing.T, program string, args ...string) (url string) {
 // startHTTPEnv is startHTTP with variables, as NAME=value, added to the environment.
 func startHTTPEnv(t *testing.T, env []string, program string, args ...string) (url string) {
 	t.Helper()
+	url, _ = launchHTTP(t, env, program, args...)
+	return url
+}
+
+// launchHTTP is startHTTPEnv that returns the process too, to be looked at.
+func launchHTTP(t *testing.T, env []string, program string, args ...string) (url string, p *os.Process) {
+	t.Helper()
 	stderr := &httpLog{url: make(chan string, 1)}
 	cmd := exec.Command(program, append([]string{"--http", "127.0.0.1:0"}, args...)...)
 	cmd.Stderr, cmd.Env = stderr, append(os.Environ(), env...)
@@ -32,7 +39,7 @@ func startHTTPEnv(t *testing.T, env []string, program string, args ...string) (u
 	t.Cleanup(func() { endHTTP(t, cmd.Process, ended, stderr) })
 	select {
 	case url := <-stderr.url:
-		return url
+		return url, cmd.Process
 	case err := <-ended:
 		ended <- err
 		t.Fatalf("%s ended before it served: %v\n%s", program, err, stderr)

@@ -208,6 +208,8 @@ func TestHTTPFlags(t *testing.T) {
 		{"no hosts, insecure", []string{"--http", ":8801", "--insecure-no-auth"}, [2]string{}, "--allowed-hosts"},
 		{"no such file", []string{"--http", "127.0.0.1:0", "--token-file", dir + "/none"}, [2]string{}, "--token-file: open"},
 		{"a short token", []string{"--http", "127.0.0.1:0", "--token-file", short}, [2]string{}, "line 1: the token has 7 characters"},
+		{"an empty file name", []string{"--http", "127.0.0.1:0", "--token-file", ""}, [2]string{}, "--token-file is empty"},
+		{"an empty file name from outside", []string{"--http", "127.0.0.1:0"}, [2]string{"MCP_PROBE_TOKEN_FILE", ""}, "--token-file is empty"},
 		{"an empty variable", []string{"--http", "127.0.0.1:0"}, [2]string{"MCP_PROBE_TOKEN", ""}, "MCP_PROBE_TOKEN: there is no token"},
 		{"a secret that a gateway did not have", []string{"--http", "127.0.0.1:0"}, [2]string{"MCP_PROBE_TOKEN", "<UNKNOWN>"}, "at least 16"},
 		{"two sources", []string{"--http", "127.0.0.1:0", "--token-file", good}, [2]string{"MCP_PROBE_TOKEN", secret}, "give one"},

@@ -125,10 +125,15 @@ func (s *Server) callOf(ss *mcp.ServerSession, extra *mcp.RequestExtra, modern b
 	return &Call{
 		Caller: caller,
 		roots: func(ctx context.Context) ([]string, bool, error) {
-			if !streams { // on the answer to the call nothing can be asked; on the session's own stream it can
-				ctx = apart(ctx)
+			if streams {
+				return s.clientRoots(ctx, ss, modern)
 			}
-			return s.clientRoots(ctx, ss, modern)
+			// In the answer to the call nothing can be asked; on the session's own stream it can.
+			uris, declared, err := s.clientRoots(apart(ctx), ss, modern)
+			if err != nil {
+				err = Because(err, "the client could not be asked which roots it allows (roots/list); nothing was done: accept text/event-stream, or keep the session's GET stream open")
+			}
+			return uris, declared, err
 		},
 	}
 }

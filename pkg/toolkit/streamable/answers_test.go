@@ -170,6 +170,8 @@ func TestOtherPaths(t *testing.T) {
 		{"/", 404, "the endpoint is /mcp"},
 		{"/sse", 404, "the endpoint is /mcp"},
 		{"/mcp/x", 404, "the endpoint is /mcp"},
+		{"//mcp", 404, "the endpoint is /mcp"},
+		{"/mcp/../mcp", 404, "the endpoint is /mcp"},
 	}
 	for _, tc := range tests {
 		res, body := message{verb: "GET", header: head("Host", "10.1.2.3:8801")}.send(t, base+tc.path)

@@ -22,6 +22,7 @@ func TestReadTokens(t *testing.T) {
 	}{
 		{name: "one", in: alices + "\n", want: []streamable.Token{{"token", alices}}},
 		{name: "names, rotation, comments", in: "# ours\n\n  alice\t" + alices + "  \r\nbob " + bobs + "\nalice " + bobs, want: []streamable.Token{{"alice", alices}, {"bob", bobs}, {"alice", bobs}}},
+		{name: "an editor's mark at the start", in: "\ufeff# tokens-for-production\n" + alices, want: []streamable.Token{{"token", alices}}},
 		{name: "none", in: "# nothing\n", err: "openssl rand -hex 32"},
 		{name: "short", in: "alice secret\n", err: "line 1: the token has 6 characters"},
 		{name: "too many words", in: "alice is " + alices, err: "line 1 has 3 words"},
@@ -57,14 +58,18 @@ func TestTokens(t *testing.T) {
 		{"nothing", "", "", `Bearer realm="station"`},
 		{"another scheme", "Basic " + alices, "", `Bearer realm="station"`},
 		{"no token", "Bearer ", "", `Bearer realm="station"`},
+		{"two", "Bearer " + alices + "\nBearer " + bobs, "", `Bearer realm="station"`},
 		{"wrong", "Bearer " + alices + "x", "", `Bearer realm="station", error="invalid_token", error_description="the token is not known"`},
 		{"a part", "Bearer " + alices[:10], "", `Bearer realm="station", error="invalid_token", error_description="the token is not known"`},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			m := modern("tools/call", "who", `{"name":"who"}`)
-			if tc.header != "" {
-				m.header.Set("Authorization", tc.header)
+			for one := range strings.SplitSeq(tc.header, "\n") {
+				m.header.Add("Authorization", one)
+			}
+			if tc.header == "" {
+				m.header.Del("Authorization")
 			}
 			res, body := m.send(t, url)
 			if got := res.Header.Get("WWW-Authenticate"); got != tc.challenge || (res.StatusCode == http.StatusUnauthorized) != (tc.challenge != "") {

@@ -115,23 +115,22 @@ func New(s *mcp.Server, o Options) (*Endpoint, error) {
 	return e, nil
 }
 
+// routes tells the paths apart, as they stand: the standard library's mux would redirect
+// those that are not clean, to where a proxy that rewrites paths does not lead.
 func (e *Endpoint) routes() http.Handler {
-	mux := http.NewServeMux()
 	protocol := e.guarded(http.HandlerFunc(e.serve))
-	mux.Handle("/mcp", protocol)
-	mux.Handle("/mcp/{$}", protocol)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if e.stopping.Load() {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/mcp" || r.URL.Path == "/mcp/":
+			protocol.ServeHTTP(w, r)
+		case r.URL.Path == "/readyz" && e.stopping.Load():
 			plain(w, http.StatusServiceUnavailable, "stopping")
-			return
+		case r.URL.Path == "/healthz" || r.URL.Path == "/readyz":
+			plain(w, http.StatusOK, "ok")
+		default:
+			plain(w, http.StatusNotFound, "not found: the endpoint is /mcp")
 		}
-		plain(w, http.StatusOK, "ok")
 	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		plain(w, http.StatusNotFound, "not found: the endpoint is /mcp")
-	})
-	return mux
 }
 
 // ServeHTTP implements [http.Handler].

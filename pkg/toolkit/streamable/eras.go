@@ -3,7 +3,6 @@ package streamable
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -51,22 +50,27 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) {
 
 // session opens the event stream of a session (GET), or ends a session (DELETE).
 func (e *Endpoint) session(w http.ResponseWriter, r *http.Request, req *Request) {
-	id, get := r.Header.Get(sessionHeader), r.Method == http.MethodGet
+	id := r.Header.Get(sessionHeader)
 	if id == "" {
 		refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, fmt.Sprintf("%s is for sessions: send the header %s, or POST a message", r.Method, sessionHeader))
 		return
 	}
-	leave, ok := e.sessions.enter(id, req.Principal, true, get)
+	if r.Method == http.MethodDelete {
+		if !e.sessions.delete(id, req.Principal) {
+			noSession().write(w)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	_, leave, ok := e.sessions.enter(id, req.Principal, asStream)
 	if !ok {
-		noSession(nil).write(w)
+		noSession().write(w)
 		return
 	}
 	defer leave()
-	if !get {
-		e.sessions.forget(id)
-	}
 	req.ctx = r.Context()
-	e.hand(w, r, e.eras.stateful, wire.Message{}, get)
+	e.hand(w, r, e.eras.stateful, wire.Message{}, true)
 }
 
 // post answers one message.
@@ -94,6 +98,9 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, req *Request) {
 	req.ctx = ctx
 	if m.IsCall() && m.Method != listen {
 		defer e.calls.begin(cancel)()
+		if req.session != nil {
+			defer req.session.calls.begin(cancel)()
+		}
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	e.hand(w, r, to, m, takesStream(r))
@@ -127,10 +134,11 @@ func (e *Endpoint) route(r *http.Request, req *Request, m wire.Message) (to http
 	case modern:
 		return e.eras.stateless, leave, nil
 	case id != "":
-		leave, ok := e.sessions.enter(id, req.Principal, isHandshake(m.Method), false)
+		s, leave, ok := e.sessions.enter(id, req.Principal, useOf(m.Method))
 		if !ok {
-			return nil, nil, noSession(nil)
+			return nil, nil, noSession()
 		}
+		req.session = s
 		return e.eras.stateful, leave, nil
 	case m.Method == "initialize":
 		if !e.sessions.room() {
@@ -158,8 +166,8 @@ func (e *Endpoint) listen(r *http.Request) (http.Handler, func(), *refusal) {
 	return e.eras.stateless, func() { e.listens.Add(-1) }, nil
 }
 
-func noSession(id json.RawMessage) *refusal {
-	return &refusal{status: http.StatusNotFound, id: id, code: codeNoSession, text: "the session is not known here, it has ended or the server was started again: send initialize to begin a new one"}
+func noSession() *refusal {
+	return &refusal{status: http.StatusNotFound, code: codeNoSession, text: "the session is not known here, it has ended or the server was started again: send initialize to begin a new one"}
 }
 
 // versionData is the data of an error for an unknown version (MCP 2026-07-28, SEP-2575).
@@ -176,9 +184,13 @@ func unsupported(version string) *refusal {
 	}
 }
 
-// isHandshake reports whether a method says nothing about a session being of use.
-func isHandshake(method string) bool {
-	return method == "initialize" || method == "notifications/initialized" || method == "ping"
+// useOf says what a message tells of its session being of use.
+func useOf(method string) use {
+	switch method {
+	case "initialize", "notifications/initialized", "ping":
+		return asHandshake
+	}
+	return asWork
 }
 
 // hand lets one of the SDK's handlers answer, by way of an [answer].
@@ -186,7 +198,7 @@ func (e *Endpoint) hand(w http.ResponseWriter, r *http.Request, to http.Handler,
 	req, _ := r.Context().Value(contextKey{}).(*Request)
 	req.Streams = stream
 	r.Header.Set("Accept", "application/json, text/event-stream") // who takes less gets less from the answer
-	r.Header.Set("Authorization", "Bearer "+req.Principal)        // see identify
+	r.Header.Set("Authorization", "Bearer known")                 // see identify
 	a := newAnswer(w, m, stream, func() bool { return e.sessions.has(r.Header.Get(sessionHeader)) })
 	defer a.finish()
 	to.ServeHTTP(a, r)

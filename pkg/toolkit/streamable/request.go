@@ -15,7 +15,8 @@ type Request struct {
 	Authenticated bool   // a token was shown
 	Streams       bool   // the client takes an event stream: it hears of progress, and can be asked
 
-	ctx context.Context // done when the client has gone, or the endpoint ends
+	session *session        // before 2026-07-28
+	ctx     context.Context // done when the client has gone, or the endpoint ends
 }
 
 // RequestOf returns the HTTP request behind a message, or nil where another transport

@@ -163,21 +163,22 @@ func TestRootsBesideJSON(t *testing.T) {
 	stream := w.open(http.MethodGet, "", append(header, "Accept", "text/event-stream")...)
 	asked := make(chan string, 1)
 	go func() {
+		defer close(asked)
 		for lines := bufio.NewScanner(stream.Body); lines.Scan(); {
 			data, ok := strings.CutPrefix(lines.Text(), "data: ")
 			var m answer
 			if !ok || json.Unmarshal([]byte(data), &m) != nil || m.Method != "roots/list" {
 				continue
 			}
-			asked <- string(m.ID)
 			w.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"roots":[{"uri":"file:///a"}]}}`, m.ID), header...)
+			asked <- string(m.ID)
 			return
 		}
 	}()
 	if text, _ := w.post(probed, header...); text != "true [file:///a]" {
 		t.Errorf("got %q", text)
 	}
-	if len(asked) != 1 {
+	if <-asked == "" {
 		t.Error("the client was not asked on its stream")
 	}
 }

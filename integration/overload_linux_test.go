@@ -142,7 +142,7 @@ func needDescriptors(t *testing.T, n uint64) {
 // Who asks and does not read holds a connection, not memory: the server waits half a minute
 // for a client to take what is written, and makes no further answer meanwhile.
 func leaveUnread(t *testing.T, v *victim) {
-	const connections, requests, limit = 50, 500, 100 * time.Second
+	const connections, requests, limit = 8, 500, 100 * time.Second
 	call := wireCall(1, strings.Repeat("x", 40<<10))
 	var reset sync.WaitGroup
 	for range connections {
@@ -309,7 +309,7 @@ func abandonSessions(t *testing.T, v *victim) {
 
 // Of a chunked body nobody knows how much is to come.
 func sendChunks(t *testing.T, v *victim) {
-	const posts, size = 200, 1 << 20
+	const posts, size = 60, 1 << 20
 	body := modern.call(1, "echo", `{"text":"`+strings.Repeat("x", size)+`"}`)
 	statuses := postMany(t, posts, func() (int, error) {
 		return postCall(v, strings.NewReader(body), -1)

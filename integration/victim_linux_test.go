@@ -90,7 +90,7 @@ func (v *victim) dial() net.Conn {
 }
 
 // neighbourTime is how long a small call of somebody else may take meanwhile.
-const neighbourTime = 5 * time.Second
+const neighbourTime = 8 * time.Second
 
 // servesOthers starts clients of every kind that make small calls, until the function that
 // it returns is called: every call must have been answered in time.

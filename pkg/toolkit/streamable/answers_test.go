@@ -45,6 +45,8 @@ func TestRefusals(t *testing.T) {
 		{"a batch of the modern era", message{header: echo.header, body: "[" + echo.body + "]"}, 400, nil, -32600, "batches are not accepted"},
 		{"two eras on one session", with(echo, "Mcp-Session-Id", session), 400, 1.0, -32600, "leave out the header Mcp-Session-Id"},
 		{"modern _meta on a session", with(without(echo, "Mcp-Protocol-Version"), "Mcp-Session-Id", session), 400, 1.0, -32600, "leave out the header"},
+		{"initialize twice", message{header: head("Mcp-Session-Id", session), body: initialize}, 200, 0.0, -32600, "duplicate"},
+		{"an early version in _meta", message{header: head("Mcp-Session-Id", session), body: strings.ReplaceAll(echo.body, "2026-07-28", "2025-06-18")}, 400, 1.0, -32600, "leave it out there"},
 		{"no version header", without(echo, "Mcp-Protocol-Version"), 400, 1.0, -32020, "header is required"},
 		{"another version in the header", with(echo, "Mcp-Protocol-Version", "2025-11-25"), 400, 1.0, -32020, "does not match"},
 		{"another method in the header", with(echo, "Mcp-Method", "tools/list"), 400, 1.0, -32020, "does not match"},

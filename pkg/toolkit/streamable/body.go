@@ -18,6 +18,7 @@ import (
 // A body has to arrive with patience to begin with, and pace after that; others may be
 // waiting for the room that it takes.
 const (
+	firstRead = 4 << 10  // bytes that need no room: a connection has as many
 	smallBody = 64 << 10 // bytes; what nearly all bodies stay below
 	smallRoom = 32 << 20 // bytes for all small bodies, which so never wait for large ones
 	patience  = 10 * time.Second
@@ -42,10 +43,26 @@ type hold struct {
 }
 
 func (h *hold) release() {
-	if h.of != nil {
+	if h.n > 0 {
 		h.of.Release(h.n)
-		h.of = nil
+		h.n = 0
 	}
+}
+
+// grow waits until the hold has n bytes, for as long as patience lasts.
+func (h *hold) grow(ctx context.Context, n int64) *refusal {
+	if n <= h.n {
+		return nil
+	}
+	if !h.of.TryAcquire(n - h.n) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		if h.of.Acquire(ctx, n-h.n) != nil {
+			return &refusal{status: http.StatusServiceUnavailable, code: codeBusy, text: "too many large requests are being served: try again in a second", retry: true}
+		}
+	}
+	h.n = n
+	return nil
 }
 
 // shrink gives back what a body of unknown length did not need.
@@ -56,62 +73,94 @@ func (h *hold) shrink(n int64) {
 	}
 }
 
-// take waits for room for n bytes, for as long as patience lasts.
-func (b *budget) take(ctx context.Context, n int64) (*hold, *refusal) {
-	h := &hold{of: b.large, n: n}
-	if n <= smallBody {
-		h.of = b.small
-	}
-	if h.of.TryAcquire(n) {
-		return h, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	if h.of.Acquire(ctx, n) != nil {
-		return nil, &refusal{status: http.StatusServiceUnavailable, code: codeBusy, text: "too many large requests are being served: try again in a second", retry: true}
-	}
-	return h, nil
-}
-
 // readBody returns the body of a request, once there is room for it. The room is taken
 // until the hold is released.
 func (b *budget) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *hold, *refusal) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, nil, &refusal{status: http.StatusUnsupportedMediaType, code: jsonrpc.CodeInvalidRequest, text: "the header Content-Type must be application/json"}
-	}
-	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		return nil, nil, &refusal{status: http.StatusUnsupportedMediaType, code: jsonrpc.CodeInvalidRequest, text: "the body must not be compressed: leave out the header Content-Encoding"}
+	if refused := readable(r); refused != nil {
+		return nil, nil, refused
 	}
 	in := &paced{r: r.Body, conn: http.NewResponseController(w)}
 	if r.ContentLength > b.most {
 		return nil, nil, b.tooLarge(nil, in)
 	}
-	size := r.ContentLength
-	if size < 0 {
-		size = smallBody
+	body, whole, h, refused := b.readSmall(r, in)
+	if refused == nil && !whole {
+		body, h, refused = b.readLarge(r, in, body, h)
 	}
-	h, refused := b.take(r.Context(), size)
 	if refused != nil {
+		h.release()
 		return nil, nil, refused
 	}
-	body, err := readUpTo(in, make([]byte, 0, size+1), size)
-	if err == nil && r.ContentLength < 0 && int64(len(body)) > size {
-		h.release()
-		waiting := time.Now()
-		if h, refused = b.take(r.Context(), b.most); refused != nil {
-			return nil, nil, refused
-		}
-		in.start = in.start.Add(time.Since(waiting))
-		if body, err = readUpTo(in, body, b.most); err == nil && int64(len(body)) > b.most {
-			h.release()
-			return nil, nil, b.tooLarge(body, in)
-		}
-		h.shrink(max(int64(len(body)), smallBody+1))
+	return body, h, nil
+}
+
+// readable refuses what cannot be a message, before it is read.
+func readable(r *http.Request) *refusal {
+	text := ""
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		text = "the header Content-Type must be application/json"
+	} else if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
+		text = "the body must not be compressed: leave out the header Content-Encoding"
 	}
-	if err != nil {
-		h.release()
-		return nil, nil, notRead(err)
+	if text == "" {
+		return nil
 	}
+	return &refusal{status: http.StatusUnsupportedMediaType, code: jsonrpc.CodeInvalidRequest, text: text}
+}
+
+// readSmall reads a body up to the size of a small one. Room is taken as bytes come, beyond
+// the first few: who claims much and sends nothing takes none.
+func (b *budget) readSmall(r *http.Request, in *paced) (body []byte, whole bool, h *hold, refused *refusal) {
+	h = &hold{of: b.small}
+	first := int64(firstRead)
+	if r.ContentLength >= 0 {
+		first = min(first, r.ContentLength+1) // and one more, by which the end is seen
+	}
+	body = make([]byte, 0, first)
+	for {
+		limit := int64(cap(body)) - 1
+		var err error
+		body, err = readUpTo(in, body, limit)
+		switch {
+		case err != nil:
+			return nil, false, h, notRead(err)
+		case int64(len(body)) <= limit:
+			return body, true, h, nil
+		case limit >= smallBody:
+			return body, false, h, nil
+		}
+		next := min(2*int64(cap(body)), smallBody+1)
+		if refused := in.pause(func() *refusal { return h.grow(r.Context(), next) }); refused != nil {
+			return nil, false, h, refused
+		}
+		body = append(make([]byte, 0, next), body...)
+	}
+}
+
+// readLarge reads the rest of a body, once there is room for all of it. Where the length is
+// not known that is the most that it can be.
+func (b *budget) readLarge(r *http.Request, in *paced, head []byte, small *hold) ([]byte, *hold, *refusal) {
+	size := r.ContentLength
+	if size < 0 {
+		size = b.most
+	}
+	h := &hold{of: b.large}
+	if refused := in.pause(func() *refusal { return h.grow(r.Context(), size) }); refused != nil {
+		return nil, small, refused
+	}
+	defer small.release()
+	body := head
+	if r.ContentLength >= 0 {
+		body = append(make([]byte, 0, size+1), head...)
+	}
+	body, err := readUpTo(in, body, size)
+	switch {
+	case err != nil:
+		return nil, h, notRead(err)
+	case int64(len(body)) > size:
+		return nil, h, b.tooLarge(body, in)
+	}
+	h.shrink(int64(len(body)))
 	return body, h, nil
 }
 
@@ -189,6 +238,13 @@ func (p *paced) Read(b []byte) (int, error) {
 		_ = p.conn.SetReadDeadline(time.Time{})
 	}
 	return n, err
+}
+
+// pause does what takes time for which the client is not to blame.
+func (p *paced) pause(do func() *refusal) *refusal {
+	start := time.Now()
+	defer func() { p.start = p.start.Add(time.Since(start)) }()
+	return do()
 }
 
 // bounded gives every body a deadline, for those that nobody reads: the server waits for

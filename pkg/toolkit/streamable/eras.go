@@ -115,6 +115,11 @@ func (e *Endpoint) route(r *http.Request, req *Request, m wire.Message) (to http
 		}
 	case version != "" && !slices.Contains(versions, version):
 		return nil, nil, unsupported(version)
+	case m.Version != "" && !modern:
+		return nil, nil, &refusal{
+			status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest,
+			text: fmt.Sprintf("before %s a request does not say its version in _meta: leave it out there", modernEra),
+		}
 	case e.stopping.Load() && m.IsCall():
 		return nil, nil, &refusal{status: http.StatusServiceUnavailable, code: codeBusy, text: "the server is stopping: try again in a second", retry: true}
 	case modern && m.Method == listen:

@@ -3,6 +3,7 @@ package streamable
 import (
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/toolhost/toolhost/pkg/toolkit/wire"
 )
@@ -40,7 +41,10 @@ func refuse(w http.ResponseWriter, status int, code int64, text string) {
 	(&refusal{status: status, code: code, text: text}).write(w)
 }
 
+// writeJSON writes a whole answer. The server's own time for it began with the request, and
+// may be over.
 func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // a recorder has none
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/toolhost/toolhost/pkg/toolkit/wire"
 )
 
 // A Request is what a handler may know of the HTTP request that brought its message.
@@ -54,6 +55,6 @@ func (e *Endpoint) follow(next mcp.MethodHandler) mcp.MethodHandler {
 		if ss, ok := req.GetSession().(*mcp.ServerSession); ok && method == "initialize" && err == nil {
 			e.sessions.add(ss, r.Principal)
 		}
-		return res, err
+		return res, wire.Coded(err)
 	}
 }

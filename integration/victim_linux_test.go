@@ -104,11 +104,12 @@ func (v *victim) servesOthers() (stop func()) {
 		each := &load.Client{URL: v.url, Version: version, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 		all.Go(func() { v.keepCalling(ctx, each) })
 	}
-	return func() {
-		v.t.Helper()
+	stop = func() {
 		cancel()
 		all.Wait()
 	}
+	v.t.Cleanup(stop) // of a test that fails before it stops them
+	return stop
 }
 
 func (v *victim) keepCalling(ctx context.Context, c *load.Client) {

@@ -90,7 +90,7 @@ func (v *victim) dial() net.Conn {
 }
 
 // neighbourTime is how long a small call of somebody else may take meanwhile.
-const neighbourTime = 5 * time.Second
+const neighbourTime = 8 * time.Second
 
 // servesOthers starts clients of every kind that make small calls, until the function that
 // it returns is called: every call must have been answered in time.
@@ -104,11 +104,12 @@ func (v *victim) servesOthers() (stop func()) {
 		each := &load.Client{URL: v.url, Version: version, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 		all.Go(func() { v.keepCalling(ctx, each) })
 	}
-	return func() {
-		v.t.Helper()
+	stop = func() {
 		cancel()
 		all.Wait()
 	}
+	v.t.Cleanup(stop) // of a test that fails before it stops them
+	return stop
 }
 
 func (v *victim) keepCalling(ctx context.Context, c *load.Client) {

@@ -33,7 +33,7 @@ type budget struct {
 }
 
 func newBudget(one, all int64) *budget {
-	return &budget{most: one, small: semaphore.NewWeighted(smallRoom), large: semaphore.NewWeighted(all)}
+	return &budget{most: one, small: semaphore.NewWeighted(smallRoom), large: semaphore.NewWeighted(all + 1)} // the one by which a longer body is known
 }
 
 // A hold is what one body takes of a budget.
@@ -63,14 +63,6 @@ func (h *hold) grow(ctx context.Context, n int64) *refusal {
 	}
 	h.n = n
 	return nil
-}
-
-// shrink gives back what a body of unknown length did not need.
-func (h *hold) shrink(n int64) {
-	if n < h.n {
-		h.of.Release(h.n - n)
-		h.n = n
-	}
 }
 
 // readBody returns the body of a request, once there is room for it. The room is taken
@@ -108,60 +100,59 @@ func readable(r *http.Request) *refusal {
 	return &refusal{status: http.StatusUnsupportedMediaType, code: jsonrpc.CodeInvalidRequest, text: text}
 }
 
-// readSmall reads a body up to the size of a small one. Room is taken as bytes come, beyond
-// the first few: who claims much and sends nothing takes none.
+// readSmall reads a body up to the size of a small one. A few bytes need no room.
 func (b *budget) readSmall(r *http.Request, in *paced) (body []byte, whole bool, h *hold, refused *refusal) {
-	h = &hold{of: b.small}
 	first := int64(firstRead)
 	if r.ContentLength >= 0 {
 		first = min(first, r.ContentLength+1) // and one more, by which the end is seen
 	}
-	body = make([]byte, 0, first)
+	h = &hold{of: b.small}
+	body, whole, refused = in.readGrowing(r.Context(), make([]byte, 0, first), h, smallBody)
+	return body, whole, h, refused
+}
+
+// readLarge reads the rest of a body. If its length is known, all of it waits its turn, so that
+// no two can wait for each other.
+func (b *budget) readLarge(r *http.Request, in *paced, body []byte, small *hold) ([]byte, *hold, *refusal) {
+	defer small.release()
+	h, whole := &hold{of: b.large}, true
+	var refused *refusal
+	if r.ContentLength < 0 {
+		body, whole, refused = in.readGrowing(r.Context(), body, h, b.most)
+	} else if refused = in.pause(func() *refusal { return h.grow(r.Context(), r.ContentLength) }); refused == nil {
+		var err error
+		body, err = readUpTo(in, append(make([]byte, 0, r.ContentLength+1), body...), r.ContentLength)
+		if err != nil {
+			refused = notRead(err)
+		}
+	}
+	if refused == nil && !whole {
+		refused = b.tooLarge(body, in)
+	}
+	return body, h, refused
+}
+
+// readGrowing reads on, and takes room as bytes come: who claims much and sends little
+// takes little. It stops at the end, or behind most bytes.
+func (p *paced) readGrowing(ctx context.Context, body []byte, h *hold, most int64) (_ []byte, whole bool, refused *refusal) {
 	for {
 		limit := int64(cap(body)) - 1
 		var err error
-		body, err = readUpTo(in, body, limit)
+		body, err = readUpTo(p, body, limit)
 		switch {
 		case err != nil:
-			return nil, false, h, notRead(err)
+			return nil, false, notRead(err)
 		case int64(len(body)) <= limit:
-			return body, true, h, nil
-		case limit >= smallBody:
-			return body, false, h, nil
+			return body, true, nil
+		case limit >= most:
+			return body, false, nil
 		}
-		next := min(2*int64(cap(body)), smallBody+1)
-		if refused := in.pause(func() *refusal { return h.grow(r.Context(), next) }); refused != nil {
-			return nil, false, h, refused
+		next := min(2*int64(cap(body)), most+1)
+		if refused := p.pause(func() *refusal { return h.grow(ctx, next) }); refused != nil {
+			return nil, false, refused
 		}
 		body = append(make([]byte, 0, next), body...)
 	}
-}
-
-// readLarge reads the rest of a body, once there is room for all of it. Where the length is
-// not known that is the most that it can be.
-func (b *budget) readLarge(r *http.Request, in *paced, head []byte, small *hold) ([]byte, *hold, *refusal) {
-	size := r.ContentLength
-	if size < 0 {
-		size = b.most
-	}
-	h := &hold{of: b.large}
-	if refused := in.pause(func() *refusal { return h.grow(r.Context(), size) }); refused != nil {
-		return nil, small, refused
-	}
-	defer small.release()
-	body := head
-	if r.ContentLength >= 0 {
-		body = append(make([]byte, 0, size+1), head...)
-	}
-	body, err := readUpTo(in, body, size)
-	switch {
-	case err != nil:
-		return nil, h, notRead(err)
-	case int64(len(body)) > size:
-		return nil, h, b.tooLarge(body, in)
-	}
-	h.shrink(int64(len(body)))
-	return body, h, nil
 }
 
 // readUpTo appends to buf what there is, up to one byte more than limit, by which a

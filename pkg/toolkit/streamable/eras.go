@@ -96,6 +96,9 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, req *Request) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	req.ctx = ctx
+	if m.Method == listen {
+		hold.release() // it lasts for long, and there cannot be many
+	}
 	if m.IsCall() && m.Method != listen {
 		defer e.calls.begin(cancel)()
 		if req.session != nil {

@@ -30,7 +30,7 @@ var errStopping = errors.New("the server is stopping")
 // get the grace of the options to end, and after it they are cancelled. Serve returns nil
 // after such an end, and closes l in any case.
 func (e *Endpoint) Serve(ctx context.Context, l net.Listener) error {
-	conns := newConns(e.opts.MaxConns)
+	conns := newConns(affordable(e.opts.MaxConns))
 	s := &http.Server{
 		Handler:           conns.answering(e),
 		ConnState:         conns.track,

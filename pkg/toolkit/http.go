@@ -121,9 +121,7 @@ func (r *run) tokens(c *cli.Context) ([]streamable.Token, error) {
 	switch {
 	case path == "" && c.IsSet("token-file"):
 		return nil, errors.New("--token-file is empty: name the file, or leave the flag out")
-	case path != "" && set:
-		return nil, fmt.Errorf("both --token-file and %s are given: give one", env)
-	case set:
+	case path == "" && set: // the flag wins: the variable may be there for a client
 		tokens, err := streamable.ReadTokens(strings.NewReader(inline))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", env, err)

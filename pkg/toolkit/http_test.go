@@ -212,7 +212,6 @@ func TestHTTPFlags(t *testing.T) {
 		{"an empty file name from outside", []string{"--http", "127.0.0.1:0"}, [2]string{"MCP_PROBE_TOKEN_FILE", ""}, "--token-file is empty"},
 		{"an empty variable", []string{"--http", "127.0.0.1:0"}, [2]string{"MCP_PROBE_TOKEN", ""}, "MCP_PROBE_TOKEN: there is no token"},
 		{"a secret that a gateway did not have", []string{"--http", "127.0.0.1:0"}, [2]string{"MCP_PROBE_TOKEN", "<UNKNOWN>"}, "at least 16"},
-		{"two sources", []string{"--http", "127.0.0.1:0", "--token-file", good}, [2]string{"MCP_PROBE_TOKEN", secret}, "give one"},
 		{"a bad host", []string{"--http", "127.0.0.1:0", "--allowed-hosts", "a, https://b"}, [2]string{}, `host "https://b"`},
 		{"a bad origin", []string{"--http", "127.0.0.1:0"}, [2]string{"MCP_PROBE_ALLOWED_ORIGINS", "https://a.example,b"}, `origin "b"`},
 		{"hosts without HTTP", []string{"--allowed-hosts", "a"}, [2]string{}, "--allowed-hosts works with --http only"},

@@ -14,11 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/toolhost/toolhost/pkg/approval"
 	"github.com/toolhost/toolhost/pkg/toolkit/streamable"
+	"github.com/toolhost/toolhost/pkg/toolkit/wire"
 )
-
-// modernEra is the first protocol version without a handshake, in which every request
-// says its version in _meta.
-const modernEra = "2026-07-28"
 
 // A session is what toolkit remembers of one protocol session.
 type session struct {
@@ -72,7 +69,7 @@ func isModern(req mcp.Request) bool {
 		return false
 	}
 	v, _ := p.GetMeta()[mcp.MetaKeyProtocolVersion].(string)
-	return v >= modernEra
+	return v >= wire.ModernEra
 }
 
 // guard looks at every request before the SDK does: one era a session, no tool that was

@@ -143,7 +143,7 @@ const requestKey = "toolhost"
 type contextKey struct{}
 
 func withHolder(r *http.Request, name string) *http.Request {
-	req := &Request{Principal: name, Authenticated: name != Anonymous}
+	req := &Request{Principal: name}
 	return r.WithContext(context.WithValue(r.Context(), contextKey{}, req))
 }
 

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -91,7 +92,7 @@ func readable(r *http.Request) *refusal {
 	text := ""
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		text = "the header Content-Type must be application/json"
-	} else if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
+	} else if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		text = "the body must not be compressed: leave out the header Content-Encoding"
 	}
 	if text == "" {

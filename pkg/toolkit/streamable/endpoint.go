@@ -54,15 +54,18 @@ func (o Options) withDefaults() Options {
 
 // Check reports what is wrong with o, as [New] does.
 func (o Options) Check() error {
-	o = o.withDefaults()
-	if o.MaxBody > o.MaxBodies {
-		return fmt.Errorf("one body of %d bytes would exceed the %d for all", o.MaxBody, o.MaxBodies)
-	}
-	if o.MaxBody < 0 || o.MaxSessions < 0 || o.MaxConns < 0 || o.SessionIdle < 0 || o.Grace < 0 {
-		return errors.New("a limit must not be negative")
-	}
-	_, err := newAccess(o)
+	_, err := o.withDefaults().check()
 	return err
+}
+
+func (o Options) check() (access, error) {
+	if o.MaxBody < 0 || o.MaxBodies < 0 || o.MaxSessions < 0 || o.MaxConns < 0 || o.SessionIdle < 0 || o.Grace < 0 {
+		return access{}, errors.New("a limit must not be negative")
+	}
+	if o.MaxBody > o.MaxBodies {
+		return access{}, fmt.Errorf("one body of %d bytes would exceed the %d for all", o.MaxBody, o.MaxBodies)
+	}
+	return newAccess(o)
 }
 
 func orElse[T comparable](v *T, other T) {
@@ -80,7 +83,7 @@ type Endpoint struct {
 	bodies   *budget
 	sessions *sessions
 	calls    calls
-	listens  atomic.Int64
+	listens  calls // that last until somebody ends them
 	stopping atomic.Bool
 	handler  http.Handler
 	eras     struct{ stateful, stateless http.Handler }
@@ -89,11 +92,8 @@ type Endpoint struct {
 // New returns an endpoint for s, and adds a middleware to s by which a client that goes
 // away ends its calls. It refuses options that do not fit together.
 func New(s *mcp.Server, o Options) (*Endpoint, error) {
-	if err := o.Check(); err != nil {
-		return nil, err
-	}
 	o = o.withDefaults()
-	access, err := newAccess(o)
+	access, err := o.check()
 	if err != nil {
 		return nil, err
 	}

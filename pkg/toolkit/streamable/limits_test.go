@@ -133,6 +133,27 @@ func TestConnections(t *testing.T) {
 	}
 }
 
+// So do those between requests, where no others can be spared.
+func TestIdleConnections(t *testing.T) {
+	url, _ := serve(t, newStation().Server, streamable.Options{Loopback: true, MaxConns: 4})
+	ask := func() (*http.Client, error) {
+		c := &http.Client{Transport: &http.Transport{}}
+		res, err := c.Do(message{body: call("ping", "")}.request(t.Context(), t, url))
+		if err == nil {
+			_, err = io.Copy(io.Discard, res.Body)
+			res.Body.Close()
+		}
+		return c, err
+	}
+	for i := range 12 {
+		c, err := ask()
+		if err != nil {
+			t.Errorf("client %d: %v", i, err)
+		}
+		defer c.CloseIdleConnections()
+	}
+}
+
 // A header that is too long is refused before it is read.
 func TestHeaderFlood(t *testing.T) {
 	url, _ := serve(t, newStation().Server, streamable.Options{Loopback: true})

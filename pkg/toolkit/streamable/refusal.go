@@ -45,10 +45,14 @@ func refuse(w http.ResponseWriter, status int, code int64, text string) {
 // may be over.
 func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // a recorder has none
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Content-Type", "application/json")
+	unshared(w.Header())
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // who does not read it has gone
+}
+
+// unshared keeps an answer out of caches, and from being taken for something else.
+func unshared(h http.Header) {
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
 }

@@ -63,9 +63,8 @@ func (e *Endpoint) end(s *http.Server) {
 			e.opts.Log.Warn("a call did not stop when it was told to; it is left behind")
 		}
 	}
-	for ss := range e.server.Sessions() {
-		go ss.Close() // ends its event streams
-	}
+	e.listens.cancelAll(errStopping)
+	e.sessions.endAll() // and their event streams
 	ctx, cancel := context.WithTimeout(context.Background(), lastWrites)
 	defer cancel()
 	if s.Shutdown(ctx) != nil {

@@ -181,6 +181,14 @@ func (t *sessions) sweep() {
 	}
 }
 
+func (t *sessions) endAll() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range t.byID {
+		t.end(s)
+	}
+}
+
 // end closes a session; t.mu is held. Closing waits for handlers, so nobody waits for it.
 func (t *sessions) end(s *session) {
 	delete(t.byID, s.ss.ID())

@@ -73,7 +73,7 @@ func TestClientsCancel(t *testing.T) {
 		for _, progress := range []bool{false, true} {
 			steps = append(
 				steps,
-				step{Do: "call", Tool: "slow", Args: map[string]any{"seconds": 20, "steps": 20}, CancelAfterMs: 200, Progress: progress},
+				step{Do: "call", Tool: "slow", Args: map[string]any{"seconds": 20, "steps": 20}, CancelAfterMs: 800, Progress: progress},
 				step{Do: "call", Tool: "last_cancel"},
 				step{Do: "call", Tool: "echo", Args: map[string]any{"text": "alive"}},
 			)

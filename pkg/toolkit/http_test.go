@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/toolhost/toolhost/pkg/approval"
 	"github.com/toolhost/toolhost/pkg/toolkit"
 	"github.com/toolhost/toolhost/pkg/toolkit/streamable"
@@ -262,5 +263,63 @@ func TestServeHTTPProgram(t *testing.T) {
 	stop()
 	if code := <-exit; code != 0 {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// Whatever says how it may be cached is for its caller alone: tools, names and resources
+// differ from token to token and from operator to operator.
+func TestNothingIsCachedForAll(t *testing.T) {
+	s := callerServer(t)
+	s.MCP().AddResource(&mcp.Resource{Name: "r", URI: "file:///r"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "file:///r", Text: "x"}}}, nil
+	})
+	w := newWeb(t, s, streamable.Options{})
+	for method, params := range map[string]string{
+		"tools/list": "", "prompts/list": "", "resources/list": "", "resources/templates/list": "",
+		"resources/read": `"uri":"file:///r",`, "server/discover": "",
+	} {
+		body := strings.Replace(strings.Replace(newestCall, "tools/call", method, 1), `"name":"probe",`, params, 1)
+		header := []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method}
+		if params != "" {
+			header = append(header, "Mcp-Name", "file:///r")
+		}
+		res := w.open(http.MethodPost, body, header...)
+		data, err := io.ReadAll(res.Body)
+		if err != nil || !strings.Contains(string(data), `"cacheScope":"private"`) {
+			t.Errorf("%s: %s %v %s", method, res.Status, err, data)
+		}
+	}
+}
+
+// Without a token other machines are served only if somebody says so in full, and it is
+// said again where the program says where it serves.
+func TestInsecureProgram(t *testing.T) {
+	for _, addr := range []string{"0.0.0.0:0", ":0"} {
+		ctx, stop := context.WithCancel(t.Context())
+		errs, errw := io.Pipe()
+		exit := make(chan int)
+		go func() {
+			defer errw.Close()
+			exit <- app().Run(ctx, []string{"--http", addr, "--insecure-no-auth", "--allowed-hosts", "*", "--allowed-origins", "https://a.example"}, toolkit.Streams{In: strings.NewReader(""), Out: io.Discard, Err: errw})
+		}()
+		line, err := bufio.NewReader(errs).ReadString('\n')
+		var url string
+		if _, scanErr := fmt.Sscanf(line, "mcp-probe: serving %s (NO TOKEN", &url); err != nil || scanErr != nil {
+			t.Errorf("%s: it said %q: %v, %v", addr, line, err, scanErr)
+		}
+		go io.Copy(io.Discard, errs)
+		if url != "" {
+			port := url[strings.LastIndexByte(url, ':')+1:]
+			w := &web{t, "http://127.0.0.1:" + port}
+			header := w.session("", "Origin", "https://a.example")
+			if text, res := w.post(strings.Replace(probed, `"probe"`, `"probe","arguments":{"name":"n"}`, 1), header...); !strings.Contains(text, `"name":"n"`) {
+				t.Errorf("%s: %s, got %q", addr, res.Status, text)
+			}
+			http.DefaultClient.CloseIdleConnections()
+		}
+		stop()
+		if code := <-exit; code != 0 {
+			t.Errorf("exit code %d", code)
+		}
 	}
 }

@@ -47,11 +47,12 @@ var imports = map[string][]string{
 	"pkg/toolkit/wire":           {},
 
 	// Programs and tests that stand outside the floors.
-	"integration/bench":       {},
+	"integration/bench":       {"integration/load"},
 	"integration/conformance": {"pkg/toolkit/streamable"},
 	"integration/demo":        {},
 	"integration/docgen":      {"internal/filetool", "internal/patchtool", "pkg/toolkit"},
 	"integration/fixture":     {"pkg/approval", "pkg/toolkit"},
+	"integration/load":        {},
 	"integration/minimal":     {},
 }
 

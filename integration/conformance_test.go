@@ -1,16 +1,11 @@
 package integration_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"io"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -83,11 +78,11 @@ var (
 )
 
 func conformanceServer(t *testing.T) []string {
-	return []string{binary(t, "integration/conformance"), "-http", "127.0.0.1:0"}
+	return []string{binary(t, "integration/conformance")}
 }
 
 func filesServer(t *testing.T) []string {
-	return []string{binary(t, "cmd/mcp-files"), "--root", t.TempDir(), "--http", "127.0.0.1:0"}
+	return []string{binary(t, "cmd/mcp-files"), "--root", t.TempDir()}
 }
 
 func TestConformance(t *testing.T) {
@@ -95,7 +90,8 @@ func TestConformance(t *testing.T) {
 	for _, r := range conformanceRuns {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			got := r.run(t, serveHTTP(t, r.server(t)))
+			server := r.server(t)
+			got := r.run(t, startHTTP(t, server[0], server[1:]...))
 			if len(got.scenarios) != r.scenarios || got.passed != r.passed {
 				t.Errorf("%d scenarios with %d passed checks, want %d with %d; there are %s",
 					len(got.scenarios), got.passed, r.scenarios, r.passed, strings.Join(got.scenarios, ", "))
@@ -123,54 +119,4 @@ func (r conformanceRun) run(t *testing.T, url string) suiteResult {
 		t.Fatalf("conformance %s: %v; it ended with: %v\n%s", r.version, err, runErr, out)
 	}
 	return got
-}
-
-var servingLine = regexp.MustCompile(`serving (http://\S+)`)
-
-// serveHTTP starts a server, returns the address that it prints, and ends it with the test.
-func serveHTTP(t *testing.T, command []string) (url string) {
-	t.Helper()
-	cmd := exec.Command(command[0], command[1:]...)
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var log bytes.Buffer
-	read := make(chan struct{})
-	t.Cleanup(func() {
-		endServer(t, cmd, read)
-		if t.Failed() {
-			t.Logf("%s wrote:\n%s", filepath.Base(command[0]), &log)
-		}
-	})
-	patience := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
-	defer patience.Stop()
-	lines := bufio.NewReader(io.TeeReader(stderr, &log))
-	line, err := lines.ReadString('\n')
-	go func() {
-		defer close(read)
-		io.Copy(io.Discard, lines)
-	}()
-	found := servingLine.FindStringSubmatch(line)
-	if found == nil {
-		t.Fatalf("%s printed %q, %v: want its address", command[0], line, err)
-	}
-	return found[1]
-}
-
-// endServer asks a server to end, as one that has been through a suite must still do.
-func endServer(t *testing.T, cmd *exec.Cmd, read <-chan struct{}) {
-	t.Helper()
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Errorf("SIGTERM: %v", err)
-	}
-	patience := time.AfterFunc(10*time.Second, func() { cmd.Process.Kill() })
-	defer patience.Stop()
-	<-read
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("%s ended with: %v", filepath.Base(cmd.Path), err)
-	}
 }

@@ -40,7 +40,6 @@ func fileTree(t *testing.T) string {
 // The clients check structured results against the schemas that tools/list declared, so a
 // good answer here is also one that fits.
 func TestClientsFiles(t *testing.T) {
-	node(t)
 	root := fileTree(t)
 	server := []string{binary(t, "cmd/mcp-files"), "--root", root}
 	tests := []struct {
@@ -62,8 +61,8 @@ func TestClientsFiles(t *testing.T) {
 	for _, tc := range tests {
 		steps = append(steps, step{Do: "call", Tool: tc.tool, Args: tc.args})
 	}
-	eachClient(t, func(t *testing.T, c client) {
-		got := c.drive(t, server, steps)
+	eachClient(t, server, func(t *testing.T, c client, at target) {
+		got := c.drive(t, scenario{target: at, Steps: steps})
 		var names []string
 		for _, tool := range got[0].Result.Tools {
 			names = append(names, tool.Name)

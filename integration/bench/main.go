@@ -1,6 +1,7 @@
 // Program bench measures what our servers cost beside a minimal go-sdk server, and prints
-// a table in Markdown: time from start to the answer to tools/list, memory when idle,
-// size of that answer, CPU time a call.
+// tables in Markdown: time from start to the answer to tools/list, memory when idle,
+// size of that answer, CPU time a call over stdio and over HTTP; and how long a call over
+// HTTP takes when others call too.
 //
 // All servers are measured in turns in one run, and medians compared: on a busy machine
 // the ratios hold where the times do not. It judges nothing; a target that is missed is a
@@ -16,19 +17,22 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/toolhost/toolhost/integration/load"
 )
 
 func main() {
 	rounds := flag.Int("rounds", 21, "starts of each server")
 	calls := flag.Int("calls", 3000, "calls in a row, for the CPU time of one")
+	crowded := flag.Duration("crowded", time.Second, "how long crowds of clients call each server")
 	flag.Parse()
-	if err := bench(os.Stdout, *rounds, *calls); err != nil {
+	if err := bench(os.Stdout, *rounds, *calls, *crowded); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func bench(out io.Writer, rounds, calls int) error {
+func bench(out io.Writer, rounds, calls int, crowded time.Duration) error {
 	dir, err := os.MkdirTemp("", "toolhost-bench-")
 	if err != nil {
 		return err
@@ -38,34 +42,47 @@ func bench(out io.Writer, rounds, calls int) error {
 	if err != nil {
 		return err
 	}
-	for range rounds {
-		for _, s := range all {
-			if err := s.start(); err != nil {
-				return err
+	repeats := max(rounds/4, 3)
+	for _, do := range []struct {
+		times int
+		each  func(*subject) error
+	}{
+		{rounds, (*subject).start},
+		{repeats, func(s *subject) error { return s.callMany(calls) }},
+		{repeats, func(s *subject) error { return s.callManyHosted(load.Legacy, calls) }},
+		{repeats, func(s *subject) error { return s.callManyHosted(load.Modern, calls) }},
+		{3, func(s *subject) error { return s.meetCrowds(crowded) }},
+	} {
+		for range do.times {
+			for _, s := range all {
+				if err := do.each(s); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	for range max(rounds/4, 3) {
-		for _, s := range all {
-			if err := s.callMany(calls); err != nil {
-				return err
-			}
-		}
+	if err := costs(out, all, calls); err != nil {
+		return err
 	}
-	return table(out, all, calls)
+	fmt.Fprintln(out)
+	return latencies(out, all)
 }
 
 // A subject is a server under measurement, and what was measured.
 type subject struct {
 	name    string
 	command []string
-	call    string // params of a trivial tools/call
+	http    []string // arguments that make it serve HTTP on a free port
+	modern  string   // path where it does so for 2026-07-28, if it is another than /mcp
+	tool    string   // of a trivial call
+	args    string
 
 	started []time.Duration // start to tools/list answered
 	cpu     []time.Duration // of a process that only starts
 	working []time.Duration // of a process that makes many calls
 	rss     []int64         // bytes, when idle after tools/list
 	listing int             // bytes of the answer to tools/list
+	figures map[string]*httpFigures
 }
 
 // subjects builds the servers into dir. The first is what the others are compared with.
@@ -77,13 +94,18 @@ func subjects(dir string) ([]*subject, error) {
 	if err := os.WriteFile(filepath.Join(root, "a.txt"), []byte("hello\n"), 0o644); err != nil {
 		return nil, err
 	}
-	const echo = `{"name":"echo","arguments":{"text":"hello"}}`
+	const text = `{"text":"hello"}`
+	port := []string{"--http", "127.0.0.1:0"}
 	all := []*subject{
-		{name: "minimal", command: []string{"integration/minimal"}, call: echo},
-		{name: "fixture", command: []string{"integration/fixture"}, call: echo},
-		{name: "mcp-files", command: []string{"cmd/mcp-files", "--root", root}, call: `{"name":"Stat","arguments":{"path":"a.txt"}}`},
+		{name: "minimal", command: []string{"integration/minimal"}, http: port, modern: "/stateless", tool: "echo", args: text},
+		{name: "fixture", command: []string{"integration/fixture"}, http: port, tool: "echo", args: text},
+		{name: "mcp-files", command: []string{"cmd/mcp-files", "--root", root}, http: port, tool: "Stat", args: `{"path":"a.txt"}`},
 	}
 	for _, s := range all {
+		s.figures = map[string]*httpFigures{}
+		for _, v := range versions {
+			s.figures[v] = &httpFigures{p50: map[int][]time.Duration{}, p99: map[int][]time.Duration{}}
+		}
 		bin := filepath.Join(dir, s.name)
 		build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", bin, "./"+s.command[0])
 		build.Stderr = os.Stderr
@@ -127,7 +149,7 @@ func (s *subject) callMany(n int) error {
 		return err
 	}
 	for range n {
-		if _, err := p.ask("tools/call", s.call); err != nil {
+		if _, err := p.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, s.tool, s.args)); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
@@ -136,9 +158,21 @@ func (s *subject) callMany(n int) error {
 	return err
 }
 
-// perCall is the CPU time of one of n calls, the start left out.
-func (s *subject) perCall(n int) time.Duration {
-	return (median(s.working) - median(s.cpu)) / time.Duration(n)
+// meetCrowds measures calls of every version by every size of crowd.
+func (s *subject) meetCrowds(d time.Duration) error {
+	for _, version := range versions {
+		for _, n := range crowds {
+			if err := s.crowd(version, n, d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// perCall is the CPU time of one of n calls, the start left out, in microseconds.
+func (s *subject) perCall(working []time.Duration, n int) float64 {
+	return 1000 * ms(median(working)-median(s.cpu)) / float64(n)
 }
 
 func median[T int64 | time.Duration](values []T) T {

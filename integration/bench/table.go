@@ -3,8 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/toolhost/toolhost/integration/load"
 )
 
 // A measure is one row of the table.
@@ -19,7 +22,9 @@ type measure struct {
 func measures(calls int) []measure {
 	return []measure{
 		{"start to tools/list, ms", func(s *subject) float64 { return ms(median(s.started)) }, "%.1f", true, "ratio <= 2.0"},
-		{"CPU a call, µs", func(s *subject) float64 { return 1000 * ms(s.perCall(calls)) }, "%.0f", true, ""},
+		{"CPU a call, µs", func(s *subject) float64 { return s.perCall(s.working, calls) }, "%.0f", true, ""},
+		{"the same over HTTP, in a session", func(s *subject) float64 { return s.perCall(s.figures[load.Legacy].working, calls) }, "%.0f", true, "fixture <= 1.25"},
+		{"the same over HTTP, without", func(s *subject) float64 { return s.perCall(s.figures[load.Modern].working, calls) }, "%.0f", true, "fixture <= 1.25"},
 		{"idle RSS, MB", func(s *subject) float64 { return float64(median(s.rss)) / 1e6 }, "%.1f", true, "<= 20 MB"},
 		{"tools/list answer, bytes", func(s *subject) float64 { return float64(s.listing) }, "%.0f", false, "<= 8192"},
 	}
@@ -27,18 +32,43 @@ func measures(calls int) []measure {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// table prints a row a measure: values, and in brackets the ratio to the first subject.
-func table(out io.Writer, all []*subject, calls int) error {
-	rows := [][]string{{"median of"}, {"---"}}
-	for _, s := range all {
-		rows[0] = append(rows[0], s.name)
-		rows[1] = append(rows[1], "---")
-	}
-	rows[0], rows[1] = append(rows[0], "target"), append(rows[1], "---")
+// costs prints a row a measure: values, and in brackets the ratio to the first subject.
+func costs(out io.Writer, all []*subject, calls int) error {
+	rows := [][]string{append(head("median of", all), "target")}
 	for _, m := range measures(calls) {
 		rows = append(rows, m.row(all))
 	}
-	for _, r := range rows {
+	return table(out, rows)
+}
+
+// latencies prints a row a crowd: the median and the 99th percentile of one call.
+func latencies(out io.Writer, all []*subject) error {
+	rows := [][]string{head("p50 / p99 of a call, ms", all)}
+	for i, kind := range []string{"in sessions", "without sessions"} {
+		for _, n := range crowds {
+			row := []string{fmt.Sprintf("%d %s", n, kind)}
+			for _, s := range all {
+				f := s.figures[versions[i]]
+				row = append(row, fmt.Sprintf("%.2f / %.1f", ms(median(f.p50[n])), ms(median(f.p99[n]))))
+			}
+			rows = append(rows, row)
+		}
+	}
+	return table(out, rows)
+}
+
+func head(what string, all []*subject) []string {
+	row := []string{what}
+	for _, s := range all {
+		row = append(row, s.name)
+	}
+	return row
+}
+
+// table prints rows, the first of which is the head.
+func table(out io.Writer, rows [][]string) error {
+	rule := slices.Repeat([]string{"---"}, len(rows[0]))
+	for _, r := range slices.Insert(rows, 1, rule) {
 		if _, err := fmt.Fprintf(out, "| %s |\n", strings.Join(r, " | ")); err != nil {
 			return err
 		}

@@ -1,14 +1,19 @@
 // Drives a server with @modelcontextprotocol/client 2.x; see steps.mjs. The era is
 // "legacy" (2025-11-25), "auto" (asks first), or "pin" (2026-07-28 and nothing else).
-import { Client } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { run } from "./steps.mjs";
 
 const modes = { legacy: "legacy", auto: "auto", pin: { pin: "2026-07-28" } };
 
-await run(async ({ command, args, era }) => {
-  const client = new Client({ name: "sdk2", version: "1" }, { versionNegotiation: { mode: modes[era] } });
-  await client.connect(new StdioClientTransport({ command, args }));
+await run(async ({ command, args, url, headers, era, roots }) => {
+  const capabilities = roots ? { roots: {} } : {};
+  const client = new Client({ name: "sdk2", version: "1" }, { capabilities, versionNegotiation: { mode: modes[era] } });
+  if (roots) client.setRequestHandler("roots/list", () => ({ roots: roots.map((uri) => ({ uri })) }));
+  const transport = url
+    ? new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })
+    : new StdioClientTransport({ command, args });
+  await client.connect(transport);
   return {
     negotiated: { server: client.getServerVersion(), protocol: client.getNegotiatedProtocolVersion() },
     list: () => client.listTools(),

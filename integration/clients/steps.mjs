@@ -1,10 +1,11 @@
 // What both drivers share: they read a scenario from stdin, run its steps one after the
 // other, and print one JSON object a step on stdout.
 //
-// Scenario: { command, args, era, steps: [step] }
+// Scenario: { command, args | url, headers, sdk, era, roots: [uri], steps: [step] }
 // Step:     { do: "list" | "ping" | "call", tool, args, progress: true, cancelAfterMs: n }
 // Line:     { step, ms, result | error: { code, message }, progress: [params] }
 //
+// The server is a command that the client starts, or a URL, with headers for every request.
 // The first line is of the step "connect" and holds what was negotiated. The last one is
 // of the step "close".
 import { text } from "node:stream/consumers";

@@ -1,11 +1,19 @@
-// Program minimal is the least that a go-sdk server over stdio can be: one tool and nothing
-// of ours. It is the base line that integration/bench measures our servers against. It
-// uses what the SDK offers by itself, so it has none of the manners of package toolkit.
+// Program minimal is the least that a go-sdk server can be: one tool and nothing of ours. It is
+// the base line that integration/bench measures our servers against. It uses what the
+// SDK offers by itself, so it has none of the manners of package toolkit.
+//
+// It speaks stdio, or with -http streamable HTTP: with sessions at /mcp, without at
+// /stateless, where clients of 2026-07-28 are served.
 package main
 
 import (
 	"context"
+	"flag"
+	"fmt"
 	"log"
+	"net"
+	"net/http"
+	"os"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -19,9 +27,28 @@ func echo(_ context.Context, _ *mcp.CallToolRequest, in echoIn) (*mcp.CallToolRe
 }
 
 func main() {
+	address := flag.String("http", "", "serve HTTP on this `HOST:PORT`")
+	flag.Parse()
 	s := mcp.NewServer(&mcp.Implementation{Name: "minimal", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "Returns the text."}, echo)
-	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+	run := func() error { return s.Run(context.Background(), &mcp.StdioTransport{}) }
+	if *address != "" {
+		run = func() error { return serve(s, *address) }
+	}
+	if err := run(); err != nil {
 		log.Fatal(err)
 	}
+}
+
+func serve(s *mcp.Server, address string) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	get := func(*http.Request) *mcp.Server { return s }
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(get, nil))
+	mux.Handle("/stateless", mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Stateless: true}))
+	fmt.Fprintf(os.Stderr, "minimal: serving http://%s/mcp\n", l.Addr())
+	return http.Serve(l, mux)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/toolhost/toolhost/pkg/toolkit/wire"
 	"github.com/urfave/cli/v2"
 )
 
@@ -223,7 +224,7 @@ func (r *run) doctor(c *cli.Context) error {
 // version is the command that prints the version.
 func (r *run) version(*cli.Context) error {
 	info, _ := debug.ReadBuildInfo()
-	fmt.Fprintf(r.std.Out, "%s %s (%s, MCP up to %s)\n", r.app.Name, version(), info.GoVersion, modernEra)
+	fmt.Fprintf(r.std.Out, "%s %s (%s, MCP up to %s)\n", r.app.Name, version(), info.GoVersion, wire.ModernEra)
 	return nil
 }
 

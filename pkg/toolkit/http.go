@@ -2,6 +2,7 @@ package toolkit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -34,7 +35,11 @@ func (r *run) serveHTTP(c *cli.Context, s *Server) error {
 	if err != nil {
 		return usageError{err}
 	}
-	l, err := net.ListenTCP("tcp", addr)
+	network := "tcp"
+	if addr.IP.To4() != nil { // 0.0.0.0 would else mean IPv6 as well
+		network = "tcp4"
+	}
+	l, err := net.ListenTCP(network, addr)
 	if err != nil {
 		return fmt.Errorf("serve http: %w", err)
 	}
@@ -114,9 +119,9 @@ func (r *run) tokens(c *cli.Context) ([]streamable.Token, error) {
 	path, env := c.String("token-file"), envName(r.app.Name, "TOKEN")
 	inline, set := os.LookupEnv(env)
 	switch {
-	case path != "" && set:
-		return nil, fmt.Errorf("both --token-file and %s are given: give one", env)
-	case set:
+	case path == "" && c.IsSet("token-file"):
+		return nil, errors.New("--token-file is empty: name the file, or leave the flag out")
+	case path == "" && set: // the flag wins: the variable may be there for a client
 		tokens, err := streamable.ReadTokens(strings.NewReader(inline))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", env, err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/toolhost/toolhost/pkg/approval"
 	"github.com/toolhost/toolhost/pkg/toolkit"
 	"github.com/toolhost/toolhost/pkg/toolkit/streamable"
@@ -163,21 +164,22 @@ func TestRootsBesideJSON(t *testing.T) {
 	stream := w.open(http.MethodGet, "", append(header, "Accept", "text/event-stream")...)
 	asked := make(chan string, 1)
 	go func() {
+		defer close(asked)
 		for lines := bufio.NewScanner(stream.Body); lines.Scan(); {
 			data, ok := strings.CutPrefix(lines.Text(), "data: ")
 			var m answer
 			if !ok || json.Unmarshal([]byte(data), &m) != nil || m.Method != "roots/list" {
 				continue
 			}
-			asked <- string(m.ID)
 			w.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"roots":[{"uri":"file:///a"}]}}`, m.ID), header...)
+			asked <- string(m.ID)
 			return
 		}
 	}()
 	if text, _ := w.post(probed, header...); text != "true [file:///a]" {
 		t.Errorf("got %q", text)
 	}
-	if len(asked) != 1 {
+	if <-asked == "" {
 		t.Error("the client was not asked on its stream")
 	}
 }
@@ -207,9 +209,10 @@ func TestHTTPFlags(t *testing.T) {
 		{"no hosts, insecure", []string{"--http", ":8801", "--insecure-no-auth"}, [2]string{}, "--allowed-hosts"},
 		{"no such file", []string{"--http", "127.0.0.1:0", "--token-file", dir + "/none"}, [2]string{}, "--token-file: open"},
 		{"a short token", []string{"--http", "127.0.0.1:0", "--token-file", short}, [2]string{}, "line 1: the token has 7 characters"},
+		{"an empty file name", []string{"--http", "127.0.0.1:0", "--token-file", ""}, [2]string{}, "--token-file is empty"},
+		{"an empty file name from outside", []string{"--http", "127.0.0.1:0"}, [2]string{"MCP_PROBE_TOKEN_FILE", ""}, "--token-file is empty"},
 		{"an empty variable", []string{"--http", "127.0.0.1:0"}, [2]string{"MCP_PROBE_TOKEN", ""}, "MCP_PROBE_TOKEN: there is no token"},
 		{"a secret that a gateway did not have", []string{"--http", "127.0.0.1:0"}, [2]string{"MCP_PROBE_TOKEN", "<UNKNOWN>"}, "at least 16"},
-		{"two sources", []string{"--http", "127.0.0.1:0", "--token-file", good}, [2]string{"MCP_PROBE_TOKEN", secret}, "give one"},
 		{"a bad host", []string{"--http", "127.0.0.1:0", "--allowed-hosts", "a, https://b"}, [2]string{}, `host "https://b"`},
 		{"a bad origin", []string{"--http", "127.0.0.1:0"}, [2]string{"MCP_PROBE_ALLOWED_ORIGINS", "https://a.example,b"}, `origin "b"`},
 		{"hosts without HTTP", []string{"--allowed-hosts", "a"}, [2]string{}, "--allowed-hosts works with --http only"},
@@ -260,5 +263,63 @@ func TestServeHTTPProgram(t *testing.T) {
 	stop()
 	if code := <-exit; code != 0 {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// Whatever says how it may be cached is for its caller alone: tools, names and resources
+// differ from token to token and from operator to operator.
+func TestNothingIsCachedForAll(t *testing.T) {
+	s := callerServer(t)
+	s.MCP().AddResource(&mcp.Resource{Name: "r", URI: "file:///r"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "file:///r", Text: "x"}}}, nil
+	})
+	w := newWeb(t, s, streamable.Options{})
+	for method, params := range map[string]string{
+		"tools/list": "", "prompts/list": "", "resources/list": "", "resources/templates/list": "",
+		"resources/read": `"uri":"file:///r",`, "server/discover": "",
+	} {
+		body := strings.Replace(strings.Replace(newestCall, "tools/call", method, 1), `"name":"probe",`, params, 1)
+		header := []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method}
+		if params != "" {
+			header = append(header, "Mcp-Name", "file:///r")
+		}
+		res := w.open(http.MethodPost, body, header...)
+		data, err := io.ReadAll(res.Body)
+		if err != nil || !strings.Contains(string(data), `"cacheScope":"private"`) {
+			t.Errorf("%s: %s %v %s", method, res.Status, err, data)
+		}
+	}
+}
+
+// Without a token other machines are served only if somebody says so in full, and it is
+// said again where the program says where it serves.
+func TestInsecureProgram(t *testing.T) {
+	for _, addr := range []string{"0.0.0.0:0", ":0"} {
+		ctx, stop := context.WithCancel(t.Context())
+		errs, errw := io.Pipe()
+		exit := make(chan int)
+		go func() {
+			defer errw.Close()
+			exit <- app().Run(ctx, []string{"--http", addr, "--insecure-no-auth", "--allowed-hosts", "*", "--allowed-origins", "https://a.example"}, toolkit.Streams{In: strings.NewReader(""), Out: io.Discard, Err: errw})
+		}()
+		line, err := bufio.NewReader(errs).ReadString('\n')
+		var url string
+		if _, scanErr := fmt.Sscanf(line, "mcp-probe: serving %s (NO TOKEN", &url); err != nil || scanErr != nil {
+			t.Errorf("%s: it said %q: %v, %v", addr, line, err, scanErr)
+		}
+		go io.Copy(io.Discard, errs)
+		if url != "" {
+			port := url[strings.LastIndexByte(url, ':')+1:]
+			w := &web{t, "http://127.0.0.1:" + port}
+			header := w.session("", "Origin", "https://a.example")
+			if text, res := w.post(strings.Replace(probed, `"probe"`, `"probe","arguments":{"name":"n"}`, 1), header...); !strings.Contains(text, `"name":"n"`) {
+				t.Errorf("%s: %s, got %q", addr, res.Status, text)
+			}
+			http.DefaultClient.CloseIdleConnections()
+		}
+		stop()
+		if code := <-exit; code != 0 {
+			t.Errorf("exit code %d", code)
+		}
 	}
 }

@@ -14,11 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/toolhost/toolhost/pkg/approval"
 	"github.com/toolhost/toolhost/pkg/toolkit/streamable"
+	"github.com/toolhost/toolhost/pkg/toolkit/wire"
 )
-
-// modernEra is the first protocol version without a handshake, in which every request
-// says its version in _meta.
-const modernEra = "2026-07-28"
 
 // A session is what toolkit remembers of one protocol session.
 type session struct {
@@ -72,7 +69,7 @@ func isModern(req mcp.Request) bool {
 		return false
 	}
 	v, _ := p.GetMeta()[mcp.MetaKeyProtocolVersion].(string)
-	return v >= modernEra
+	return v >= wire.ModernEra
 }
 
 // guard looks at every request before the SDK does: one era a session, no tool that was
@@ -125,10 +122,15 @@ func (s *Server) callOf(ss *mcp.ServerSession, extra *mcp.RequestExtra, modern b
 	return &Call{
 		Caller: caller,
 		roots: func(ctx context.Context) ([]string, bool, error) {
-			if !streams { // on the answer to the call nothing can be asked; on the session's own stream it can
-				ctx = apart(ctx)
+			if streams {
+				return s.clientRoots(ctx, ss, modern)
 			}
-			return s.clientRoots(ctx, ss, modern)
+			// In the answer to the call nothing can be asked; on the session's own stream it can.
+			uris, declared, err := s.clientRoots(apart(ctx), ss, modern)
+			if err != nil {
+				err = Because(err, "the client could not be asked which roots it allows (roots/list); nothing was done: accept text/event-stream, or keep the session's GET stream open")
+			}
+			return uris, declared, err
 		},
 	}
 }

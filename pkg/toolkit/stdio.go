@@ -213,6 +213,9 @@ func (c *conn) wait(ctx context.Context) (jsonrpc.Message, error) {
 	case <-c.changed:
 	case <-eof:
 		c.end()
+		if unread(c.t.out) { // the client was killed: there is nobody to answer
+			c.cancelAll()
+		}
 	case <-stop:
 		c.end()
 		c.cancelAll()

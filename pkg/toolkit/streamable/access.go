@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,8 +19,9 @@ import (
 // See MCP 2025-11-25, basic/transports, security warning.
 type access struct {
 	loopback bool
-	hosts    []string // lower case
-	origins  []string // lower case
+	any      bool   // every host
+	hosts    []host // that are served beside
+	origins  []string
 	tokens   []secret
 	realm    string
 }
@@ -27,48 +29,93 @@ type access struct {
 func newAccess(o Options) (access, error) {
 	a := access{loopback: o.Loopback, realm: o.Realm}
 	for _, h := range o.Hosts {
-		if h == "" || h != "*" && strings.ContainsAny(h, "/@* ") {
+		if h == "*" {
+			a.any = true
+			continue
+		}
+		host, ok := parseHost(h)
+		if !ok {
 			return a, fmt.Errorf("host %q: want a name, name:port, or * for any", h)
 		}
-		a.hosts = append(a.hosts, strings.ToLower(h))
+		a.hosts = append(a.hosts, host)
 	}
 	for _, s := range o.Origins {
-		u, err := url.Parse(s)
-		if err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
+		origin, ok := parseOrigin(s)
+		if !ok {
 			return a, fmt.Errorf("origin %q: want scheme://host or scheme://host:port, as browsers send it", s)
 		}
-		a.origins = append(a.origins, strings.ToLower(s))
+		a.origins = append(a.origins, origin)
 	}
 	var err error
 	a.tokens, err = hashed(o.Tokens)
 	return a, err
 }
 
+// A host is a name or address in lower case, without brackets, and a port.
+type host struct{ name, port string }
+
+var (
+	hostName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$`)
+	hostPort = regexp.MustCompile(`^[0-9]{1,5}$`)
+)
+
+// parseHost reads a value of Host (RFC 9110, section 7.2). A dot at the end means nothing.
+func parseHost(s string) (h host, ok bool) {
+	s = strings.ToLower(s)
+	name, port, err := net.SplitHostPort(s)
+	if err != nil {
+		name, port = strings.TrimSuffix(strings.TrimPrefix(s, "["), "]"), ""
+	} else if !hostPort.MatchString(port) {
+		return h, false
+	}
+	name = strings.TrimSuffix(name, ".")
+	if ip, err := netip.ParseAddr(name); err == nil {
+		return host{ip.String(), port}, ip.Zone() == ""
+	}
+	return host{name, port}, hostName.MatchString(name)
+}
+
+// parseOrigin returns an origin as browsers send it (RFC 6454, section 6.2): lower case, without the
+// port that its scheme has anyway.
+func parseOrigin(s string) (string, bool) {
+	u, err := url.Parse(strings.ToLower(s))
+	if err != nil || u.Scheme == "" || u.Host == "" || strings.TrimPrefix(u.String(), u.Scheme+"://") != u.Host {
+		return "", false
+	}
+	for _, r := range u.Host { // other names go over the wire as xn--
+		if r > '~' || r <= ' ' {
+			return "", false
+		}
+	}
+	switch {
+	case u.Scheme == "https":
+		u.Host = strings.TrimSuffix(u.Host, ":443")
+	case u.Scheme == "http":
+		u.Host = strings.TrimSuffix(u.Host, ":80")
+	}
+	return u.String(), true
+}
+
 // serves reports whether a value of Host is one of ours.
-func (a access) serves(host string) bool {
-	host = strings.ToLower(host)
-	name := hostname(host)
-	return a.loopback && isLoopback(name) ||
-		slices.ContainsFunc(a.hosts, func(h string) bool { return h == "*" && host != "" || h == host || h == name })
+func (a access) serves(value string) bool {
+	h, ok := parseHost(value)
+	if a.any || !ok {
+		return a.any && value != ""
+	}
+	return a.loopback && isLoopback(h.name) ||
+		slices.ContainsFunc(a.hosts, func(o host) bool { return o.name == h.name && (o.port == "" || o.port == h.port) })
 }
 
 // admits reports whether pages of an origin may call.
-func (a access) admits(origin string) bool {
-	origin = strings.ToLower(origin)
-	scheme, host, _ := strings.Cut(origin, "://")
-	own := a.loopback && (scheme == "http" || scheme == "https") && isLoopback(hostname(host))
-	return own || slices.Contains(a.origins, origin)
-}
-
-// hostname returns host without its port; IPv6 addresses lose their brackets.
-func hostname(host string) string {
-	if name, port, err := net.SplitHostPort(host); err == nil {
-		if strings.Trim(port, "0123456789") != "" {
-			return "" // no name is
-		}
-		return name
+func (a access) admits(value string) bool {
+	origin, ok := parseOrigin(value)
+	if !ok {
+		return false
 	}
-	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	scheme, rest, _ := strings.Cut(origin, "://")
+	h, ok := parseHost(rest)
+	own := ok && a.loopback && (scheme == "http" || scheme == "https") && isLoopback(h.name)
+	return own || slices.Contains(a.origins, origin)
 }
 
 // isLoopback reports whether a name can only mean this machine. An address in Host cannot
@@ -78,7 +125,7 @@ func isLoopback(name string) bool {
 		return true
 	}
 	ip, err := netip.ParseAddr(name)
-	return err == nil && ip.Zone() == "" && ip.IsLoopback()
+	return err == nil && ip.Unmap().IsLoopback()
 }
 
 // guarded lets through to next what may be looked at, in the order in which a stranger learns least.

@@ -59,6 +59,12 @@ func TestHosts(t *testing.T) {
 		{"10.0.0.5:8801", public, true},
 		{"10.0.0.5:8802", public, false},
 		{"10.0.0.5", public, false},
+		{"tools.example.com.", public, true},
+		{"[2001:db8::1]:9", streamable.Options{Hosts: []string{"[2001:DB8:0::1]"}}, true},
+		{"[2001:db8::1]", streamable.Options{Hosts: []string{"2001:db8::1"}}, true},
+		{"[2001:db8::1]:9", streamable.Options{Hosts: []string{"[2001:db8::1]:8"}}, false},
+		{"x.example.com", streamable.Options{Hosts: []string{"x.example.com."}}, true},
+		{"[fe80::1%25eth0]", streamable.Options{Loopback: true}, false},
 		{"anything", streamable.Options{Hosts: []string{"*"}}, true},
 		{"", streamable.Options{Hosts: []string{"*"}}, false},
 	}
@@ -92,6 +98,7 @@ func TestOrigins(t *testing.T) {
 		{"localhost", loopback, false},
 		{"null", loopback, false},
 		{"file://", loopback, false},
+		{"https://app.example.com:443", loopback, true},
 		{"http://localhost:6274", public, false},
 		{"https://app.example.com", public, true},
 	}
@@ -101,7 +108,7 @@ func TestOrigins(t *testing.T) {
 			if served := res.StatusCode < 300; served != tc.served || !served && res.StatusCode != http.StatusForbidden {
 				t.Errorf("%s from %q, loopback %t: %s", verb, tc.origin, tc.o.Loopback, res.Status)
 			}
-			if shared := res.Header.Get("Access-Control-Allow-Origin"); (shared == tc.origin) != tc.served || shared != "" && !tc.served {
+			if shared := res.Header.Get("Access-Control-Allow-Origin"); (shared != "") != tc.served || shared != tc.origin && tc.served {
 				t.Errorf("%s from %q: the answer is shared with %q", verb, tc.origin, shared)
 			}
 		}
@@ -149,6 +156,12 @@ func TestBadOptions(t *testing.T) {
 		{streamable.Options{Hosts: []string{"https://a.example"}}, "want a name"},
 		{streamable.Options{Hosts: []string{"*.example.com"}}, "want a name"},
 		{streamable.Options{Hosts: []string{""}}, "want a name"},
+		{streamable.Options{Hosts: []string{"a:b:c"}}, "want a name"},
+		{streamable.Options{Hosts: []string{"a:x"}}, "want a name"},
+		{streamable.Options{Hosts: []string{"a:"}}, "want a name"},
+		{streamable.Options{Origins: []string{"https://a.example#x"}}, "as browsers send it"},
+		{streamable.Options{Origins: []string{"https://ä.example"}}, "as browsers send it"},
+		{streamable.Options{Tokens: []streamable.Token{{Name: "a\x07", Secret: "0123456789abcdef"}}}, "name"},
 		{streamable.Options{Origins: []string{"a.example"}}, "as browsers send it"},
 		{streamable.Options{Origins: []string{"https://a.example/"}}, "as browsers send it"},
 		{streamable.Options{Origins: []string{"*"}}, "as browsers send it"},

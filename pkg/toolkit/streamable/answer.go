@@ -2,6 +2,7 @@ package streamable
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"net/http"
 	"strings"
@@ -94,6 +95,9 @@ func (a *answer) decide(status int) {
 func (a *answer) commit(h http.Header) {
 	maps.Copy(a.w.Header(), h)
 	a.w.Header().Set("X-Accel-Buffering", "no") // nginx: pass on at once
+	if strings.HasPrefix(h.Get("Content-Type"), "application/json") {
+		unshared(a.w.Header())
+	}
 	a.extend()
 	a.w.WriteHeader(a.status)
 }
@@ -214,7 +218,10 @@ func (a *answer) asRefusal(text string) {
 		f.code = codeNoSession
 	case f.id != nil && strings.HasPrefix(text, notHandled):
 		// To a client this is an answer like any other, which it may even expect.
-		f.status, f.code, f.text = http.StatusOK, jsonrpc.CodeMethodNotFound, "unknown method: "+cut(a.m.Method)
+		f.status, f.code, f.text = http.StatusOK, jsonrpc.CodeMethodNotFound, fmt.Sprintf("method not found: %q", cut(a.m.Method))
+	case a.m.Method != "" && strings.HasPrefix(text, notHandled):
+		a.w.WriteHeader(http.StatusAccepted) // nobody waits for what becomes of a notification
+		return
 	}
 	f.write(a.w)
 }

@@ -40,11 +40,16 @@ func TestRefusals(t *testing.T) {
 		{"DELETE without a session", message{verb: "DELETE"}, 400, nil, -32600, "Mcp-Session-Id"},
 		{"GET of the modern era", message{verb: "GET", header: head("Mcp-Protocol-Version", "2026-07-28")}, 405, nil, -32600, "send POST"},
 		{"DELETE of the modern era", message{verb: "DELETE", header: head("Mcp-Protocol-Version", "2026-07-28")}, 405, nil, -32600, "send POST"},
+		{"GET of an unknown version", message{verb: "GET", header: head("Mcp-Protocol-Version", "2000-01-01", "Mcp-Session-Id", session)}, 400, nil, -32022, "there are: 2026-07-28"},
+		{"two session ids", message{header: http.Header{"Mcp-Session-Id": {session, session}}, body: call("ping", "")}, 400, nil, -32600, "there twice"},
+		{"two versions", message{header: http.Header{"Mcp-Protocol-Version": {"2025-06-18", "2026-07-28"}}, body: call("ping", "")}, 400, nil, -32600, "there twice"},
 		{"PUT", message{verb: "PUT", body: "{}"}, 405, nil, -32600, "send POST"},
 		{"a batch", message{body: "[" + call("ping", "") + "]"}, 400, nil, -32600, "batches are not accepted"},
 		{"a batch of the modern era", message{header: echo.header, body: "[" + echo.body + "]"}, 400, nil, -32600, "batches are not accepted"},
 		{"two eras on one session", with(echo, "Mcp-Session-Id", session), 400, 1.0, -32600, "leave out the header Mcp-Session-Id"},
 		{"modern _meta on a session", with(without(echo, "Mcp-Protocol-Version"), "Mcp-Session-Id", session), 400, 1.0, -32600, "leave out the header"},
+		{"initialize twice", message{header: head("Mcp-Session-Id", session), body: initialize}, 200, 0.0, -32600, "duplicate"},
+		{"an early version in _meta", message{header: head("Mcp-Session-Id", session), body: strings.ReplaceAll(echo.body, "2026-07-28", "2025-06-18")}, 400, 1.0, -32600, "leave it out there"},
 		{"no version header", without(echo, "Mcp-Protocol-Version"), 400, 1.0, -32020, "header is required"},
 		{"another version in the header", with(echo, "Mcp-Protocol-Version", "2025-11-25"), 400, 1.0, -32020, "does not match"},
 		{"another method in the header", with(echo, "Mcp-Method", "tools/list"), 400, 1.0, -32020, "does not match"},
@@ -55,7 +60,7 @@ func TestRefusals(t *testing.T) {
 		{"a nonsensical version", message{header: head("Mcp-Protocol-Version", "newest"), body: call("ping", "")}, 400, 1.0, -32022, "there are: 2026-07-28"},
 		{"ping of the modern era", modern("ping", "", ""), 404, 1.0, -32601, "ping"},
 		{"unknown tool of the modern era", modern("tools/call", "nope", `{"name":"nope"}`), 400, 1.0, -32602, "nope"},
-		{"unknown method of a session", message{header: head("Mcp-Session-Id", session), body: call("nope", "")}, 200, 1.0, -32601, "unknown method: nope"},
+		{"unknown method of a session", message{header: head("Mcp-Session-Id", session), body: call("nope", "")}, 200, 1.0, -32601, "method not found"},
 		{"unknown method of the modern era", modern("nope", "", ""), 404, 1.0, -32601, "nope"},
 		{"too large a body", message{body: long}, 413, 1.0, -32600, "send less at a time"},
 		{"too large a body, id last", message{body: strings.Replace(long, `"id":1,`, "", 1)[:len(long)-8] + `,"id":9}`}, 413, 9.0, -32600, "send less at a time"},
@@ -75,6 +80,9 @@ func TestRefusals(t *testing.T) {
 			id, code, text := errorOf(t, body)
 			if res.StatusCode != tc.status || id != tc.id || code != tc.code || !strings.Contains(text, tc.text) {
 				t.Errorf("answered %d, id %v, error %d %q; want %d, id %v, error %d with %q", res.StatusCode, id, code, text, tc.status, tc.id, tc.code, tc.text)
+			}
+			if res.Header.Get("Cache-Control") != "no-store" || res.Header.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("it may be kept, or taken for something else: %v", res.Header)
 			}
 			if kind := res.Header.Get("Content-Type"); kind != "application/json" {
 				t.Errorf("Content-Type %q", kind)
@@ -113,7 +121,8 @@ func TestAnswers(t *testing.T) {
 		{"session, JSON", "", accept(old, "application/json"), plain, "hello"},
 		{"session, nothing", "", accept(old, ""), plain, "hello"},
 		{"session, streams only", "", accept(old, "text/event-stream"), stream, "hello"},
-		{"session, no streams", "", accept(old, "application/json, text/event-stream; q=0"), plain, "hello"},
+		{"session, no streams", "", accept(old, "application/json, text/event-stream; q=0.0"), plain, "hello"},
+		{"session, streams in another case", "", accept(old, "application/json, Text/Event-Stream;q=0.05"), stream, "hello"},
 		{"modern, both", "/", echo, stream, "hello"},
 		{"modern, */*", "", accept(echo, "*/*"), plain, "hello"},
 		{"modern, JSON", "", accept(echo, "application/json"), plain, "hello"},
@@ -135,6 +144,16 @@ func TestAnswers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Nobody waits for what becomes of a notification, known or not.
+func TestUnknownNotification(t *testing.T) {
+	url, _ := serve(t, newStation().Server, streamable.Options{Loopback: true})
+	id := begin(t, by(t, url), nil)
+	res, body := message{header: head("Mcp-Session-Id", id), body: `{"jsonrpc":"2.0","method":"notifications/nope"}`}.send(t, url)
+	if res.StatusCode != http.StatusAccepted || body != "" {
+		t.Errorf("answered %s %q", res.Status, body)
 	}
 }
 
@@ -168,6 +187,8 @@ func TestOtherPaths(t *testing.T) {
 		{"/", 404, "the endpoint is /mcp"},
 		{"/sse", 404, "the endpoint is /mcp"},
 		{"/mcp/x", 404, "the endpoint is /mcp"},
+		{"//mcp", 404, "the endpoint is /mcp"},
+		{"/mcp/../mcp", 404, "the endpoint is /mcp"},
 	}
 	for _, tc := range tests {
 		res, body := message{verb: "GET", header: head("Host", "10.1.2.3:8801")}.send(t, base+tc.path)

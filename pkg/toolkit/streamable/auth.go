@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -36,7 +37,7 @@ func ReadTokens(r io.Reader) ([]Token, error) {
 	var out []Token
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
-		words := strings.Fields(lines.Text())
+		words := strings.Fields(strings.TrimPrefix(lines.Text(), "\ufeff")) // some editors begin a file with it
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 			continue
 		}
@@ -62,7 +63,7 @@ func ReadTokens(r io.Reader) ([]Token, error) {
 }
 
 func (t Token) check() error {
-	if t.Name == "" || t.Name == Anonymous {
+	if t.Name == "" || t.Name == Anonymous || strings.ContainsFunc(t.Name, func(r rune) bool { return !unicode.IsGraphic(r) }) {
 		return fmt.Errorf("the name %q cannot be a token's", t.Name)
 	}
 	if len(t.Secret) < leastSecret {
@@ -115,8 +116,11 @@ func (a access) holder(r *http.Request) (string, bool) {
 	return name, found == 1
 }
 
-// bearer returns the token that a request shows.
+// bearer returns the token that a request shows. Of two, another reader might see the other.
 func bearer(r *http.Request) (string, bool) {
+	if len(r.Header.Values("Authorization")) != 1 {
+		return "", false
+	}
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	token = strings.TrimSpace(token)
 	return token, ok && strings.EqualFold(scheme, "Bearer") && token != ""
@@ -139,7 +143,7 @@ const requestKey = "toolhost"
 type contextKey struct{}
 
 func withHolder(r *http.Request, name string) *http.Request {
-	req := &Request{Principal: name, Authenticated: name != Anonymous}
+	req := &Request{Principal: name}
 	return r.WithContext(context.WithValue(r.Context(), contextKey{}, req))
 }
 

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -18,6 +19,7 @@ import (
 // A body has to arrive with patience to begin with, and pace after that; others may be
 // waiting for the room that it takes.
 const (
+	firstRead = 4 << 10  // bytes that need no room: a connection has as many
 	smallBody = 64 << 10 // bytes; what nearly all bodies stay below
 	smallRoom = 32 << 20 // bytes for all small bodies, which so never wait for large ones
 	patience  = 10 * time.Second
@@ -32,7 +34,7 @@ type budget struct {
 }
 
 func newBudget(one, all int64) *budget {
-	return &budget{most: one, small: semaphore.NewWeighted(smallRoom), large: semaphore.NewWeighted(all)}
+	return &budget{most: one, small: semaphore.NewWeighted(smallRoom), large: semaphore.NewWeighted(all + 1)} // the one by which a longer body is known
 }
 
 // A hold is what one body takes of a budget.
@@ -42,77 +44,116 @@ type hold struct {
 }
 
 func (h *hold) release() {
-	if h.of != nil {
+	if h.n > 0 {
 		h.of.Release(h.n)
-		h.of = nil
+		h.n = 0
 	}
 }
 
-// shrink gives back what a body of unknown length did not need.
-func (h *hold) shrink(n int64) {
-	if n < h.n {
-		h.of.Release(h.n - n)
-		h.n = n
+// grow waits until the hold has n bytes, for as long as patience lasts.
+func (h *hold) grow(ctx context.Context, n int64) *refusal {
+	if n <= h.n {
+		return nil
 	}
-}
-
-// take waits for room for n bytes, for as long as patience lasts.
-func (b *budget) take(ctx context.Context, n int64) (*hold, *refusal) {
-	h := &hold{of: b.large, n: n}
-	if n <= smallBody {
-		h.of = b.small
+	if !h.of.TryAcquire(n - h.n) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		if h.of.Acquire(ctx, n-h.n) != nil {
+			return &refusal{status: http.StatusServiceUnavailable, code: codeBusy, text: "too many large requests are being served: try again in a second", retry: true}
+		}
 	}
-	if h.of.TryAcquire(n) {
-		return h, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	if h.of.Acquire(ctx, n) != nil {
-		return nil, &refusal{status: http.StatusServiceUnavailable, code: codeBusy, text: "too many large requests are being served: try again in a second", retry: true}
-	}
-	return h, nil
+	h.n = n
+	return nil
 }
 
 // readBody returns the body of a request, once there is room for it. The room is taken
 // until the hold is released.
 func (b *budget) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *hold, *refusal) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, nil, &refusal{status: http.StatusUnsupportedMediaType, code: jsonrpc.CodeInvalidRequest, text: "the header Content-Type must be application/json"}
-	}
-	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		return nil, nil, &refusal{status: http.StatusUnsupportedMediaType, code: jsonrpc.CodeInvalidRequest, text: "the body must not be compressed: leave out the header Content-Encoding"}
+	if refused := readable(r); refused != nil {
+		return nil, nil, refused
 	}
 	in := &paced{r: r.Body, conn: http.NewResponseController(w)}
 	if r.ContentLength > b.most {
 		return nil, nil, b.tooLarge(nil, in)
 	}
-	size := r.ContentLength
-	if size < 0 {
-		size = smallBody
+	body, whole, h, refused := b.readSmall(r, in)
+	if refused == nil && !whole {
+		body, h, refused = b.readLarge(r, in, body, h)
 	}
-	h, refused := b.take(r.Context(), size)
 	if refused != nil {
+		h.release()
 		return nil, nil, refused
 	}
-	body, err := readUpTo(in, make([]byte, 0, size+1), size)
-	if err == nil && r.ContentLength < 0 && int64(len(body)) > size {
-		h.release()
-		waiting := time.Now()
-		if h, refused = b.take(r.Context(), b.most); refused != nil {
-			return nil, nil, refused
-		}
-		in.start = in.start.Add(time.Since(waiting))
-		if body, err = readUpTo(in, body, b.most); err == nil && int64(len(body)) > b.most {
-			h.release()
-			return nil, nil, b.tooLarge(body, in)
-		}
-		h.shrink(max(int64(len(body)), smallBody+1))
-	}
-	if err != nil {
-		h.release()
-		return nil, nil, notRead(err)
-	}
 	return body, h, nil
+}
+
+// readable refuses what cannot be a message, before it is read.
+func readable(r *http.Request) *refusal {
+	text := ""
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		text = "the header Content-Type must be application/json"
+	} else if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
+		text = "the body must not be compressed: leave out the header Content-Encoding"
+	}
+	if text == "" {
+		return nil
+	}
+	return &refusal{status: http.StatusUnsupportedMediaType, code: jsonrpc.CodeInvalidRequest, text: text}
+}
+
+// readSmall reads a body up to the size of a small one. A few bytes need no room.
+func (b *budget) readSmall(r *http.Request, in *paced) (body []byte, whole bool, h *hold, refused *refusal) {
+	first := int64(firstRead)
+	if r.ContentLength >= 0 {
+		first = min(first, r.ContentLength+1) // and one more, by which the end is seen
+	}
+	h = &hold{of: b.small}
+	body, whole, refused = in.readGrowing(r.Context(), make([]byte, 0, first), h, smallBody)
+	return body, whole, h, refused
+}
+
+// readLarge reads the rest of a body. If its length is known, all of it waits its turn, so that
+// no two can wait for each other.
+func (b *budget) readLarge(r *http.Request, in *paced, body []byte, small *hold) ([]byte, *hold, *refusal) {
+	defer small.release()
+	h, whole := &hold{of: b.large}, true
+	var refused *refusal
+	if r.ContentLength < 0 {
+		body, whole, refused = in.readGrowing(r.Context(), body, h, b.most)
+	} else if refused = in.pause(func() *refusal { return h.grow(r.Context(), r.ContentLength) }); refused == nil {
+		var err error
+		body, err = readUpTo(in, append(make([]byte, 0, r.ContentLength+1), body...), r.ContentLength)
+		if err != nil {
+			refused = notRead(err)
+		}
+	}
+	if refused == nil && !whole {
+		refused = b.tooLarge(body, in)
+	}
+	return body, h, refused
+}
+
+// readGrowing reads on, and takes room as bytes come: who claims much and sends little
+// takes little. It stops at the end, or behind most bytes.
+func (p *paced) readGrowing(ctx context.Context, body []byte, h *hold, most int64) (_ []byte, whole bool, refused *refusal) {
+	for {
+		limit := int64(cap(body)) - 1
+		var err error
+		body, err = readUpTo(p, body, limit)
+		switch {
+		case err != nil:
+			return nil, false, notRead(err)
+		case int64(len(body)) <= limit:
+			return body, true, nil
+		case limit >= most:
+			return body, false, nil
+		}
+		next := min(2*int64(cap(body)), most+1)
+		if refused := p.pause(func() *refusal { return h.grow(ctx, next) }); refused != nil {
+			return nil, false, refused
+		}
+		body = append(make([]byte, 0, next), body...)
+	}
 }
 
 // readUpTo appends to buf what there is, up to one byte more than limit, by which a
@@ -189,6 +230,13 @@ func (p *paced) Read(b []byte) (int, error) {
 		_ = p.conn.SetReadDeadline(time.Time{})
 	}
 	return n, err
+}
+
+// pause does what takes time for which the client is not to blame.
+func (p *paced) pause(do func() *refusal) *refusal {
+	start := time.Now()
+	defer func() { p.start = p.start.Add(time.Since(start)) }()
+	return do()
 }
 
 // bounded gives every body a deadline, for those that nobody reads: the server waits for

@@ -36,6 +36,12 @@ func (c *calls) begin(cancel context.CancelCauseFunc) (end func()) {
 	}
 }
 
+func (c *calls) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.cancels)
+}
+
 // wait waits until there are no calls, and reports whether that came within d.
 func (c *calls) wait(d time.Duration) bool {
 	c.mu.Lock()

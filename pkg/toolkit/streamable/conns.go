@@ -36,11 +36,12 @@ func (t *conns) track(c net.Conn, state http.ConnState) {
 	defer t.mu.Unlock()
 	switch state {
 	case http.StateNew:
+		if len(t.all) >= t.max && !t.evict() {
+			go c.Close()
+			return
+		}
 		t.all[c] = &conn{}
 		t.put(c, t.fresh)
-		if len(t.all) > t.max {
-			t.evict()
-		}
 	case http.StateIdle:
 		t.put(c, t.idle)
 	case http.StateClosed, http.StateHijacked:
@@ -64,18 +65,18 @@ func (t *conns) put(c net.Conn, to *list.List) {
 	}
 }
 
-// evict closes a connection that can be spared. Where there is none, the newest waits in
-// the list of fresh ones, and is it.
-func (t *conns) evict() {
+// evict closes a connection that can be spared, if there is one; t.mu is held.
+func (t *conns) evict() bool {
 	for _, from := range []*list.List{t.fresh, t.idle} {
 		if e := from.Front(); e != nil {
 			c, _ := e.Value.(net.Conn)
 			t.put(c, nil)
 			delete(t.all, c)
 			go c.Close() // it may linger
-			return
+			return true
 		}
 	}
+	return false
 }
 
 type connKey struct{}

@@ -54,15 +54,18 @@ func (o Options) withDefaults() Options {
 
 // Check reports what is wrong with o, as [New] does.
 func (o Options) Check() error {
-	o = o.withDefaults()
-	if o.MaxBody > o.MaxBodies {
-		return fmt.Errorf("one body of %d bytes would exceed the %d for all", o.MaxBody, o.MaxBodies)
-	}
-	if o.MaxBody < 0 || o.MaxSessions < 0 || o.MaxConns < 0 || o.SessionIdle < 0 || o.Grace < 0 {
-		return errors.New("a limit must not be negative")
-	}
-	_, err := newAccess(o)
+	_, err := o.withDefaults().check()
 	return err
+}
+
+func (o Options) check() (access, error) {
+	if o.MaxBody < 0 || o.MaxBodies < 0 || o.MaxSessions < 0 || o.MaxConns < 0 || o.SessionIdle < 0 || o.Grace < 0 {
+		return access{}, errors.New("a limit must not be negative")
+	}
+	if o.MaxBody > o.MaxBodies {
+		return access{}, fmt.Errorf("one body of %d bytes would exceed the %d for all", o.MaxBody, o.MaxBodies)
+	}
+	return newAccess(o)
 }
 
 func orElse[T comparable](v *T, other T) {
@@ -80,7 +83,7 @@ type Endpoint struct {
 	bodies   *budget
 	sessions *sessions
 	calls    calls
-	listens  atomic.Int64
+	listens  calls // that last until somebody ends them
 	stopping atomic.Bool
 	handler  http.Handler
 	eras     struct{ stateful, stateless http.Handler }
@@ -89,11 +92,8 @@ type Endpoint struct {
 // New returns an endpoint for s, and adds a middleware to s by which a client that goes
 // away ends its calls. It refuses options that do not fit together.
 func New(s *mcp.Server, o Options) (*Endpoint, error) {
-	if err := o.Check(); err != nil {
-		return nil, err
-	}
 	o = o.withDefaults()
-	access, err := newAccess(o)
+	access, err := o.check()
 	if err != nil {
 		return nil, err
 	}
@@ -115,23 +115,22 @@ func New(s *mcp.Server, o Options) (*Endpoint, error) {
 	return e, nil
 }
 
+// routes tells the paths apart, as they stand: the standard library's mux would redirect
+// those that are not clean, to where a proxy that rewrites paths does not lead.
 func (e *Endpoint) routes() http.Handler {
-	mux := http.NewServeMux()
 	protocol := e.guarded(http.HandlerFunc(e.serve))
-	mux.Handle("/mcp", protocol)
-	mux.Handle("/mcp/{$}", protocol)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if e.stopping.Load() {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/mcp" || r.URL.Path == "/mcp/":
+			protocol.ServeHTTP(w, r)
+		case r.URL.Path == "/readyz" && e.stopping.Load():
 			plain(w, http.StatusServiceUnavailable, "stopping")
-			return
+		case r.URL.Path == "/healthz" || r.URL.Path == "/readyz":
+			plain(w, http.StatusOK, "ok")
+		default:
+			plain(w, http.StatusNotFound, "not found: the endpoint is /mcp")
 		}
-		plain(w, http.StatusOK, "ok")
 	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		plain(w, http.StatusNotFound, "not found: the endpoint is /mcp")
-	})
-	return mux
 }
 
 // ServeHTTP implements [http.Handler].

@@ -3,10 +3,10 @@ package streamable
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,11 +14,8 @@ import (
 	"github.com/toolhost/toolhost/pkg/toolkit/wire"
 )
 
-// modernEra is the first protocol version without handshake and sessions.
-const modernEra = "2026-07-28"
-
 // versions are those that the SDK serves, newest first.
-var versions = []string{modernEra, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+var versions = []string{wire.ModernEra, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // The headers of the protocol (MCP, basic/transports).
 const (
@@ -29,14 +26,18 @@ const (
 // serve answers a request that may be looked at.
 func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) {
 	req, _ := r.Context().Value(contextKey{}).(*Request)
-	modern := r.Header.Get(versionHeader) >= modernEra
+	if refused := misheaded(r.Header); refused != nil {
+		refused.write(w)
+		return
+	}
+	modern := r.Header.Get(versionHeader) >= wire.ModernEra
 	switch r.Method {
 	case http.MethodPost:
 		e.post(w, r, req)
 	case http.MethodGet, http.MethodDelete:
 		if modern {
 			w.Header().Set("Allow", "POST")
-			refuse(w, http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest, fmt.Sprintf("from %s on there are no sessions, so there is no %s: send POST", modernEra, r.Method))
+			refuse(w, http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest, fmt.Sprintf("from %s on there are no sessions, so there is no %s: send POST", wire.ModernEra, r.Method))
 			return
 		}
 		e.session(w, r, req)
@@ -49,24 +50,44 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// misheaded refuses headers that are there twice, of which another reader might see the
+// other.
+func misheaded(h http.Header) *refusal {
+	for _, key := range []string{sessionHeader, versionHeader} {
+		if len(h.Values(key)) > 1 {
+			return &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, text: "the header " + key + " is there twice: send it once"}
+		}
+	}
+	return nil
+}
+
 // session opens the event stream of a session (GET), or ends a session (DELETE).
 func (e *Endpoint) session(w http.ResponseWriter, r *http.Request, req *Request) {
-	id, get := r.Header.Get(sessionHeader), r.Method == http.MethodGet
+	id, version := r.Header.Get(sessionHeader), r.Header.Get(versionHeader)
+	if version != "" && !slices.Contains(versions, version) {
+		unsupported(version).write(w)
+		return
+	}
 	if id == "" {
 		refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, fmt.Sprintf("%s is for sessions: send the header %s, or POST a message", r.Method, sessionHeader))
 		return
 	}
-	leave, ok := e.sessions.enter(id, req.Principal, true, get)
+	if r.Method == http.MethodDelete {
+		if !e.sessions.delete(id, req.Principal) {
+			noSession().write(w)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	_, leave, ok := e.sessions.enter(id, req.Principal, asStream)
 	if !ok {
-		noSession(nil).write(w)
+		noSession().write(w)
 		return
 	}
 	defer leave()
-	if !get {
-		e.sessions.forget(id)
-	}
 	req.ctx = r.Context()
-	e.hand(w, r, e.eras.stateful, wire.Message{}, get)
+	e.hand(w, r, req, e.eras.stateful, wire.Message{})
 }
 
 // post answers one message.
@@ -82,6 +103,12 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, req *Request) {
 		writeJSON(w, http.StatusBadRequest, fault.Encode())
 		return
 	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	req.ctx = ctx
+	if m.IsCall() && m.Method != listen {
+		defer e.calls.begin(cancel)() // before it is looked whether there is an end
+	}
 	to, leave, refused := e.route(r, req, m)
 	if refused != nil {
 		refused.id = m.ID
@@ -89,14 +116,16 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, req *Request) {
 		return
 	}
 	defer leave()
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
-	req.ctx = ctx
-	if m.IsCall() && m.Method != listen {
-		defer e.calls.begin(cancel)()
+	switch {
+	case m.Method == listen:
+		hold.release() // it lasts for long, and there cannot be many
+		r = r.WithContext(ctx)
+		defer e.listens.begin(cancel)()
+	case req.session != nil && m.IsCall():
+		defer req.session.calls.begin(cancel)()
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	e.hand(w, r, to, m, takesStream(r))
+	e.hand(w, r, req, to, m)
 }
 
 // listen is the method of a call that lasts until somebody ends it.
@@ -105,16 +134,21 @@ const listen = "subscriptions/listen"
 // route says who serves a message, or why nobody does.
 func (e *Endpoint) route(r *http.Request, req *Request, m wire.Message) (to http.Handler, leave func(), refused *refusal) {
 	version, id := r.Header.Get(versionHeader), r.Header.Get(sessionHeader)
-	modern := version >= modernEra || m.Version >= modernEra
+	modern := version >= wire.ModernEra || m.Version >= wire.ModernEra
 	leave = func() {}
 	switch {
 	case modern && id != "":
 		return nil, nil, &refusal{
 			status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest,
-			text: fmt.Sprintf("a session is of the protocol era before %s, and this request of the one after it: leave out the header %s", modernEra, sessionHeader),
+			text: fmt.Sprintf("a session is of the protocol era before %s, and this request of the one after it: leave out the header %s", wire.ModernEra, sessionHeader),
 		}
 	case version != "" && !slices.Contains(versions, version):
 		return nil, nil, unsupported(version)
+	case m.Version != "" && !modern:
+		return nil, nil, &refusal{
+			status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest,
+			text: fmt.Sprintf("before %s a request does not say its version in _meta: leave it out there", wire.ModernEra),
+		}
 	case e.stopping.Load() && m.IsCall():
 		return nil, nil, &refusal{status: http.StatusServiceUnavailable, code: codeBusy, text: "the server is stopping: try again in a second", retry: true}
 	case modern && m.Method == listen:
@@ -122,10 +156,11 @@ func (e *Endpoint) route(r *http.Request, req *Request, m wire.Message) (to http
 	case modern:
 		return e.eras.stateless, leave, nil
 	case id != "":
-		leave, ok := e.sessions.enter(id, req.Principal, isHandshake(m.Method), false)
+		s, leave, ok := e.sessions.enter(id, req.Principal, useOf(m.Method))
 		if !ok {
-			return nil, nil, noSession(nil)
+			return nil, nil, noSession()
 		}
+		req.session = s
 		return e.eras.stateful, leave, nil
 	case m.Method == "initialize":
 		if !e.sessions.room() {
@@ -137,7 +172,7 @@ func (e *Endpoint) route(r *http.Request, req *Request, m wire.Message) (to http
 	}
 	return nil, nil, &refusal{
 		status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest,
-		text: fmt.Sprintf("there is no session: send initialize first and then its %s with every request; or speak %s, which needs none", sessionHeader, modernEra),
+		text: fmt.Sprintf("there is no session: send initialize first and then its %s with every request; or speak %s, which needs none", sessionHeader, wire.ModernEra),
 	}
 }
 
@@ -146,15 +181,14 @@ func (e *Endpoint) listen(r *http.Request) (http.Handler, func(), *refusal) {
 	if !takesStream(r) {
 		return nil, nil, &refusal{status: http.StatusNotAcceptable, code: jsonrpc.CodeInvalidRequest, text: listen + " is answered with an event stream: send Accept: application/json, text/event-stream"}
 	}
-	if e.listens.Add(1) > int64(e.opts.MaxSessions) {
-		e.listens.Add(-1)
+	if e.listens.count() >= e.opts.MaxSessions {
 		return nil, nil, &refusal{status: http.StatusServiceUnavailable, code: codeBusy, text: "there are as many subscriptions as the server may have: try again later", retry: true}
 	}
-	return e.eras.stateless, func() { e.listens.Add(-1) }, nil
+	return e.eras.stateless, func() {}, nil
 }
 
-func noSession(id json.RawMessage) *refusal {
-	return &refusal{status: http.StatusNotFound, id: id, code: codeNoSession, text: "the session is not known here, it has ended or the server was started again: send initialize to begin a new one"}
+func noSession() *refusal {
+	return &refusal{status: http.StatusNotFound, code: codeNoSession, text: "the session is not known here, it has ended or the server was started again: send initialize to begin a new one"}
 }
 
 // versionData is the data of an error for an unknown version (MCP 2026-07-28, SEP-2575).
@@ -171,21 +205,27 @@ func unsupported(version string) *refusal {
 	}
 }
 
-// isHandshake reports whether a method says nothing about a session being of use.
-func isHandshake(method string) bool {
-	return method == "initialize" || method == "notifications/initialized" || method == "ping"
+// useOf says what a message tells of its session being of use.
+func useOf(method string) use {
+	switch method {
+	case "initialize", "notifications/initialized", "ping":
+		return asHandshake
+	}
+	return asWork
 }
 
 // hand lets one of the SDK's handlers answer, by way of an [answer].
-func (e *Endpoint) hand(w http.ResponseWriter, r *http.Request, to http.Handler, m wire.Message, stream bool) {
-	req, _ := r.Context().Value(contextKey{}).(*Request)
-	req.Streams = stream
+func (e *Endpoint) hand(w http.ResponseWriter, r *http.Request, req *Request, to http.Handler, m wire.Message) {
+	req.by, req.Streams = e, r.Method == http.MethodGet || takesStream(r)
 	r.Header.Set("Accept", "application/json, text/event-stream") // who takes less gets less from the answer
-	r.Header.Set("Authorization", "Bearer "+req.Principal)        // see identify
-	a := newAnswer(w, m, stream, func() bool { return e.sessions.has(r.Header.Get(sessionHeader)) })
+	r.Header.Set("Authorization", "Bearer known")                 // see identify
+	a := newAnswer(w, m, req.Streams, func() bool { return e.sessions.has(r.Header.Get(sessionHeader)) })
 	defer a.finish()
 	to.ServeHTTP(a, r)
 }
+
+// never is the weight of what a client does not take (RFC 9110, section 12.4.2).
+var never = regexp.MustCompile(`(?i)(^|;)\s*q=0(\.0*)?\s*($|;)`)
 
 // takesStream reports whether a client asks for event streams by name. All others get
 // JSON, which whoever says nothing, or */*, can read more easily.
@@ -194,7 +234,7 @@ func takesStream(r *http.Request) bool {
 		for one := range strings.SplitSeq(list, ",") {
 			kind, params, _ := strings.Cut(one, ";")
 			kind = strings.ToLower(strings.TrimSpace(kind))
-			if (kind == "text/event-stream" || kind == "text/*") && strings.ReplaceAll(params, " ", "") != "q=0" {
+			if (kind == "text/event-stream" || kind == "text/*") && !never.MatchString(params) {
 				return true
 			}
 		}

@@ -42,7 +42,7 @@ func newStation() *station {
 	})
 	s.AddTool(&mcp.Tool{Name: "who", InputSchema: object}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		h := streamable.RequestOf(r.Extra)
-		return said(fmt.Sprintf("%s authenticated=%t streams=%t header=%q", h.Principal, h.Authenticated, h.Streams, r.Extra.Header.Get("Authorization"))), nil
+		return said(fmt.Sprintf("%s streams=%t header=%q", h.Principal, h.Streams, r.Extra.Header.Get("Authorization"))), nil
 	})
 	s.AddTool(&mcp.Tool{Name: "slow", InputSchema: object}, s.slow)
 	return s

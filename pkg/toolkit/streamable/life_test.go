@@ -107,6 +107,29 @@ func TestDelete(t *testing.T) {
 	}
 }
 
+// The end of a session ends its calls, which answer; one that does not listen holds up nobody.
+func TestDeleteDuringCall(t *testing.T) {
+	s := newStation()
+	url, _ := serve(t, s.Server, streamable.Options{Loopback: true})
+	id := begin(t, by(t, url), nil)
+	answered := make(chan string)
+	go func() {
+		_, body := message{header: head("Mcp-Session-Id", id), body: call("tools/call", `{"name":"slow","arguments":{}}`)}.send(t, url)
+		answered <- body
+	}()
+	<-s.started
+	begun := time.Now()
+	if res, body := (message{verb: "DELETE", header: head("Mcp-Session-Id", id)}).send(t, url); res.StatusCode != http.StatusNoContent || time.Since(begun) > 2*time.Second {
+		t.Errorf("DELETE: %s %s after %s", res.Status, body, time.Since(begun))
+	}
+	if cause := <-s.ended; cause == nil {
+		t.Error("the call ran to its end")
+	}
+	if body := <-answered; !strings.Contains(body, `"id":1`) {
+		t.Errorf("the call was answered %q", body)
+	}
+}
+
 // A stop lets calls end, begins no new ones, and says so where a balancer looks.
 func TestStop(t *testing.T) {
 	s := newStation()
@@ -282,6 +305,49 @@ func TestTooManySessions(t *testing.T) {
 	if got := status(used); got != http.StatusOK {
 		t.Errorf("the session in use was ended: %d", got)
 	}
+}
+
+// A full table of sessions in use does not keep new ones out: their handshake can end.
+func TestHandshakeAtTheCap(t *testing.T) {
+	url, _ := serve(t, newStation().Server, streamable.Options{Loopback: true, MaxSessions: 6})
+	send := by(t, url)
+	status := func(id string) int {
+		res, _ := message{header: head("Mcp-Session-Id", id), body: call("tools/list", "")}.send(t, url)
+		return res.StatusCode
+	}
+	for range 6 {
+		status(begin(t, send, nil))
+	}
+	a, b := begin(t, send, nil), begin(t, send, nil)
+	if x, y := status(a), status(b); x != http.StatusOK || y != http.StatusOK {
+		t.Errorf("two new sessions are answered %d and %d", x, y)
+	}
+}
+
+// A second stream is refused, and takes nothing from the first.
+func TestSecondStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := streamable.New(newStation().Server, streamable.Options{Loopback: true, SessionIdle: 20 * time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := begin(t, func(m message) (*http.Response, string) { return m.record(t, e) }, nil)
+		get := message{verb: "GET", header: head("Mcp-Session-Id", id)}
+		ctx, leave := context.WithCancel(t.Context())
+		gone := make(chan struct{})
+		go func() { defer close(gone); get.recordUntil(ctx, t, e) }()
+		synctest.Wait()
+		if res, _ := get.record(t, e); res.StatusCode != http.StatusConflict {
+			t.Errorf("the second stream: %s", res.Status)
+		}
+		time.Sleep(2 * time.Hour)
+		if res, _ := (message{header: head("Mcp-Session-Id", id), body: call("ping", "")}).record(t, e); res.StatusCode != http.StatusOK {
+			t.Errorf("the session whose first stream is open: %s", res.Status)
+		}
+		leave()
+		<-gone
+		time.Sleep(2 * time.Hour)
+	})
 }
 
 // Where all sessions are at work none goes, and a new one has to wait.

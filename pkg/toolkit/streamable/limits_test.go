@@ -133,6 +133,27 @@ func TestConnections(t *testing.T) {
 	}
 }
 
+// So do those between requests, where no others can be spared.
+func TestIdleConnections(t *testing.T) {
+	url, _ := serve(t, newStation().Server, streamable.Options{Loopback: true, MaxConns: 4})
+	ask := func() (*http.Client, error) {
+		c := &http.Client{Transport: &http.Transport{}}
+		res, err := c.Do(message{body: call("ping", "")}.request(t.Context(), t, url))
+		if err == nil {
+			_, err = io.Copy(io.Discard, res.Body)
+			res.Body.Close()
+		}
+		return c, err
+	}
+	for i := range 12 {
+		c, err := ask()
+		if err != nil {
+			t.Errorf("client %d: %v", i, err)
+		}
+		defer c.CloseIdleConnections()
+	}
+}
+
 // A header that is too long is refused before it is read.
 func TestHeaderFlood(t *testing.T) {
 	url, _ := serve(t, newStation().Server, streamable.Options{Loopback: true})
@@ -155,3 +176,27 @@ func TestHeaderFlood(t *testing.T) {
 		t.Errorf("answered %q", answer)
 	}
 }
+
+// Room is taken by what comes, not by what is announced.
+func TestClaims(t *testing.T) {
+	url, _ := serve(t, newStation().Server, streamable.Options{Loopback: true})
+	host := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp")
+	for i := range 600 {
+		c, err := net.Dial("tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		size := []string{"Content-Length: 65536", "Transfer-Encoding: chunked", "Content-Length: 30000000"}[i%3]
+		_, _ = io.WriteString(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+size+"\r\n\r\n")
+	}
+	for _, n := range []int{100, 20 << 10, 1 << 20} {
+		begun := time.Now()
+		if res, body := echoOf("echo", n).send(t, url); res.StatusCode != http.StatusOK || time.Since(begun) > patience/2 {
+			t.Errorf("a body of %d bytes: %s after %s: %.100s", n, res.Status, time.Since(begun), body)
+		}
+	}
+}
+
+// patience is how long a body may wait for room.
+const patience = 10 * time.Second

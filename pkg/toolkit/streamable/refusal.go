@@ -3,6 +3,7 @@ package streamable
 import (
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/toolhost/toolhost/pkg/toolkit/wire"
 )
@@ -40,11 +41,18 @@ func refuse(w http.ResponseWriter, status int, code int64, text string) {
 	(&refusal{status: status, code: code, text: text}).write(w)
 }
 
+// writeJSON writes a whole answer. The server's own time for it began with the request, and
+// may be over.
 func writeJSON(w http.ResponseWriter, status int, body []byte) {
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // a recorder has none
+	w.Header().Set("Content-Type", "application/json")
+	unshared(w.Header())
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // who does not read it has gone
+}
+
+// unshared keeps an answer out of caches, and from being taken for something else.
+func unshared(h http.Header) {
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
 }

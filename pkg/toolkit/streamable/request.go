@@ -6,15 +6,17 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/toolhost/toolhost/pkg/toolkit/wire"
 )
 
 // A Request is what a handler may know of the HTTP request that brought its message.
 type Request struct {
-	Principal     string // who holds the token; [Anonymous] where none is asked for
-	Authenticated bool   // a token was shown
-	Streams       bool   // the client takes an event stream: it hears of progress, and can be asked
+	Principal string // who holds the token; [Anonymous] where none is asked for
+	Streams   bool   // the client takes an event stream: it hears of progress, and can be asked
 
-	ctx context.Context // done when the client has gone, or the endpoint ends
+	by      *Endpoint
+	session *session        // before 2026-07-28
+	ctx     context.Context // done when the client has gone, or the endpoint ends
 }
 
 // RequestOf returns the HTTP request behind a message, or nil where another transport
@@ -44,7 +46,7 @@ func (e *Endpoint) follow(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		r := RequestOf(req.GetExtra())
 		// The POST of a notification is over before what it brought has been handled.
-		if r == nil || strings.HasPrefix(method, "notifications/") {
+		if r == nil || r.by != e || strings.HasPrefix(method, "notifications/") {
 			return next(ctx, method, req)
 		}
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -54,6 +56,6 @@ func (e *Endpoint) follow(next mcp.MethodHandler) mcp.MethodHandler {
 		if ss, ok := req.GetSession().(*mcp.ServerSession); ok && method == "initialize" && err == nil {
 			e.sessions.add(ss, r.Principal)
 		}
-		return res, err
+		return res, wire.Coded(err)
 	}
 }

@@ -30,7 +30,7 @@ var errStopping = errors.New("the server is stopping")
 // get the grace of the options to end, and after it they are cancelled. Serve returns nil
 // after such an end, and closes l in any case.
 func (e *Endpoint) Serve(ctx context.Context, l net.Listener) error {
-	conns := newConns(e.opts.MaxConns)
+	conns := newConns(affordable(e.opts.MaxConns))
 	s := &http.Server{
 		Handler:           conns.answering(e),
 		ConnState:         conns.track,
@@ -63,9 +63,8 @@ func (e *Endpoint) end(s *http.Server) {
 			e.opts.Log.Warn("a call did not stop when it was told to; it is left behind")
 		}
 	}
-	for ss := range e.server.Sessions() {
-		go ss.Close() // ends its event streams
-	}
+	e.listens.cancelAll(errStopping)
+	e.sessions.endAll() // and their event streams
 	ctx, cancel := context.WithTimeout(context.Background(), lastWrites)
 	defer cancel()
 	if s.Shutdown(ctx) != nil {

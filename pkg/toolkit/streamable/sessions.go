@@ -1,6 +1,7 @@
 package streamable
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -22,11 +23,23 @@ type sessions struct {
 type session struct {
 	ss        *mcp.ServerSession
 	principal string
-	last      time.Time // when the last request came or ended
-	requests  int       // being served, the event stream left out
-	stream    bool      // the client listens
-	used      bool      // something came after the handshake
+	calls     calls
+
+	begun    time.Time
+	last     time.Time // when the last request came or ended
+	requests int       // being served, event streams left out
+	streams  int       // the client listens
+	used     bool      // something came after the handshake
 }
+
+// A use is what a request means for its session.
+type use int
+
+const (
+	asHandshake use = iota // says nothing yet
+	asWork
+	asStream
+)
 
 func newSessions(limit int, idle time.Duration) *sessions {
 	return &sessions{max: limit, idle: idle, byID: map[string]*session{}}
@@ -40,38 +53,41 @@ func (t *sessions) add(ss *mcp.ServerSession, principal string) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.byID[id] = &session{ss: ss, principal: principal, last: time.Now()}
+	t.byID[id] = &session{ss: ss, principal: principal, begun: time.Now(), last: time.Now()}
 	if !t.sweeping {
 		t.sweeping = true
 		time.AfterFunc(t.idle/4, t.sweep)
 	}
 }
 
-// enter notes a request on a session, and returns what ends it. It is false where there is
-// no such session, or it is another's: nobody can tell these two apart.
-func (t *sessions) enter(id, principal string, handshake, stream bool) (leave func(), ok bool) {
+// find returns a session. To others than its owner it is not there: nobody can tell these
+// two apart. t.mu is held.
+func (t *sessions) find(id, principal string) *session {
+	if s := t.byID[id]; s != nil && s.principal == principal {
+		return s
+	}
+	return nil
+}
+
+// enter notes a request on a session, and returns the session and what ends the request.
+func (t *sessions) enter(id, principal string, u use) (s *session, leave func(), ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := t.byID[id]
-	if s == nil || s.principal != principal {
-		return nil, false
+	if s = t.find(id, principal); s == nil {
+		return nil, nil, false
 	}
+	count := &s.requests
+	if u == asStream {
+		count = &s.streams
+	}
+	*count++
+	s.used = s.used || u == asWork
 	s.last = time.Now()
-	s.used = s.used || !handshake
-	if stream {
-		s.stream = true
-	} else {
-		s.requests++
-	}
-	return func() {
+	return s, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
+		*count--
 		s.last = time.Now()
-		if stream {
-			s.stream = false
-		} else {
-			s.requests--
-		}
 	}, true
 }
 
@@ -82,12 +98,25 @@ func (t *sessions) has(id string) bool {
 	return t.byID[id] != nil
 }
 
-// forget drops a session that the SDK ends.
-func (t *sessions) forget(id string) {
+// delete ends a session for its client: its calls are cancelled, and have a moment to
+// answer.
+func (t *sessions) delete(id, principal string) bool {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.byID, id)
+	s := t.find(id, principal)
+	if s != nil {
+		delete(t.byID, id)
+	}
+	t.mu.Unlock()
+	if s == nil {
+		return false
+	}
+	s.calls.cancelAll(errDeleted)
+	s.calls.wait(settle)
+	go s.ss.Close()
+	return true
 }
+
+var errDeleted = errors.New("the client has ended the session")
 
 // room makes room for one more session. It is false where all are at work.
 func (t *sessions) room() bool {
@@ -103,24 +132,37 @@ func (t *sessions) room() bool {
 	return true
 }
 
-// least returns the session that would be missed least, or nil where all are at work.
-func (t *sessions) least() (least *session) {
+// handshakeTime is how long a new session may take to become of use.
+const handshakeTime = 10 * time.Second
+
+// least returns the session that would be missed least, or nil where all are at work. That
+// is one that was opened and never used, unless its client may still be at the handshake;
+// but such ones must not fill the table. Else it is the least recently used, of those
+// whose client does not listen if there are any.
+func (t *sessions) least() *session {
+	var unused, used *session
+	n := 0
 	for _, s := range t.byID {
-		if s.requests == 0 && (least == nil || s.before(least)) {
-			least = s
+		switch {
+		case s.requests > 0:
+		case !s.used:
+			n++
+			if unused == nil || s.begun.Before(unused.begun) {
+				unused = s
+			}
+		case used == nil || s.before(used):
+			used = s
 		}
 	}
-	return least
+	if unused != nil && (used == nil || n > t.max/2 || time.Since(unused.begun) > handshakeTime) {
+		return unused
+	}
+	return used
 }
 
-// before orders sessions by how little they would be missed: first those that were
-// opened and never used, then those whose client does not listen, then the oldest.
 func (s *session) before(o *session) bool {
-	if s.used != o.used {
-		return !s.used
-	}
-	if s.stream != o.stream {
-		return !s.stream
+	if (s.streams > 0) != (o.streams > 0) {
+		return s.streams == 0
 	}
 	return s.last.Before(o.last)
 }
@@ -130,12 +172,20 @@ func (t *sessions) sweep() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, s := range t.byID {
-		if s.requests == 0 && !s.stream && time.Since(s.last) >= t.idle {
+		if s.requests == 0 && s.streams == 0 && time.Since(s.last) >= t.idle {
 			t.end(s)
 		}
 	}
 	if t.sweeping = len(t.byID) > 0; t.sweeping {
 		time.AfterFunc(t.idle/4, t.sweep)
+	}
+}
+
+func (t *sessions) endAll() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range t.byID {
+		t.end(s)
 	}
 }
 

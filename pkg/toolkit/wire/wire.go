@@ -15,11 +15,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
+
+// ModernEra is the first protocol version without a handshake and without sessions, in which
+// every request says its version in _meta.
+const ModernEra = "2026-07-28"
 
 // metaVersion is the member of _meta in which a request of the era without a handshake
 // says its protocol version (MCP 2026-07-28, SEP-2575).
-const metaVersion = "io.modelcontextprotocol/protocolVersion"
+const metaVersion = mcp.MetaKeyProtocolVersion
 
 // A Message is what a transport has to know of a message.
 type Message struct {

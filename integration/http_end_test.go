@@ -2,6 +2,8 @@ package integration_test
 
 import (
 	"context"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,5 +68,33 @@ func TestEndHTTP(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// With few descriptors silent connections take three quarters at most: others are still let in.
+func TestFewDescriptors(t *testing.T) {
+	stderr := &httpLog{url: make(chan string, 1)}
+	cmd := exec.Command("sh", "-c", `ulimit -n 100 && exec "$0" --http 127.0.0.1:0`, fixture(t))
+	cmd.Stderr = stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	at := <-stderr.url
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 300 {
+		c, err := net.Dial("tcp", u.Host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+	}
+	begun := time.Now()
+	echoes(t, connect(t, at, load.Modern))
+	if took := time.Since(begun); took > 4*time.Second {
+		t.Errorf("another client was served after %s", took)
 	}
 }

@@ -2,10 +2,12 @@ package toolkit_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/toolhost/toolhost/pkg/toolkit"
 	"github.com/urfave/cli/v2"
@@ -32,8 +34,10 @@ func app() toolkit.App {
 
 func run(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // what should be refused might serve
+	defer cancel()
 	var out, errw bytes.Buffer
-	code = app().Run(t.Context(), args, toolkit.Streams{In: strings.NewReader(stdin), Out: &out, Err: &errw})
+	code = app().Run(ctx, args, toolkit.Streams{In: strings.NewReader(stdin), Out: &out, Err: &errw})
 	return code, out.String(), errw.String()
 }
 

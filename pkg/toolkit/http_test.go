@@ -310,6 +310,11 @@ func TestInsecureProgram(t *testing.T) {
 		go io.Copy(io.Discard, errs)
 		if url != "" {
 			port := url[strings.LastIndexByte(url, ':')+1:]
+			if c, err := net.Dial("tcp6", "[::1]:"+strings.TrimSuffix(port, "/mcp")); err == nil {
+				if c.Close(); addr == "0.0.0.0:0" {
+					t.Error("0.0.0.0 is served over IPv6 as well")
+				}
+			}
 			w := &web{t, "http://127.0.0.1:" + port}
 			header := w.session("", "Origin", "https://a.example")
 			if text, res := w.post(strings.Replace(probed, `"probe"`, `"probe","arguments":{"name":"n"}`, 1), header...); !strings.Contains(text, `"name":"n"`) {
@@ -321,5 +326,27 @@ func TestInsecureProgram(t *testing.T) {
 		if code := <-exit; code != 0 {
 			t.Errorf("exit code %d", code)
 		}
+	}
+}
+
+// doctor says what would keep the server from starting, and whom it would serve. Of two
+// sources of tokens the file counts.
+func TestDoctorOfHTTP(t *testing.T) {
+	if code, out, errs := run(t, "", "--http", ":8801", "doctor"); code == 0 || !strings.Contains(out, "FAIL  HTTP: --http :8801: other machines") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	if code, out, errs := run(t, "", "--http", "127.0.0.1:8801", "doctor"); !strings.Contains(out, "would serve http://127.0.0.1:8801/mcp (no token") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	file := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(file, []byte(secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("MCP_PROBE_TOKEN", "short")
+	if code, out, errs := run(t, "", "--http", "127.0.0.1:8801", "--token-file", file, "doctor"); !strings.Contains(out, "(token required)") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	if toolkit.DefaultMaxConcurrent != 32 {
+		t.Error("docs/http.md has another limit of calls that run at once")
 	}
 }

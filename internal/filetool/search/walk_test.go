@@ -286,7 +286,7 @@ func TestTimeInFile(t *testing.T) {
 			if err != nil || !r.TimedOut || r.Complete || c.found >= 0 && r.TotalMatches != c.found {
 				t.Errorf("error %v, result %+v", err, r)
 			}
-			if d := time.Since(began); d > timeout+time.Second {
+			if d := time.Since(began); d > timeout+5*time.Second { // on a busy machine
 				t.Errorf("took %v", d)
 			}
 			f.Seek(0, 0)

@@ -93,6 +93,9 @@ func TestPace(t *testing.T) {
 				if took := time.Since(begun); d.Code != tc.status || took > tc.took {
 					t.Errorf("%d after %s, want %d within %s: %.200s", d.Code, took, tc.status, tc.took, d.Body)
 				}
+				if tc.status == 200 && !d.deadline.IsZero() {
+					t.Error("the deadline outlives the body: a long call would be taken for one whose client has gone")
+				}
 				if _, code, text := errorOf(t, d.Body.String()); tc.status == 408 && (code != -32600 || !strings.Contains(text, "in time") || d.Header().Get("Connection") != "close") {
 					t.Errorf("refused with %d %q, Connection %q", code, text, d.Header().Get("Connection"))
 				}
@@ -165,9 +168,13 @@ func TestSubscriptions(t *testing.T) {
 		text, _ := io.ReadAll(first.Body)
 		t.Fatalf("the first: %s %s", first.Status, text)
 	}
-	res, body := listen.send(t, url)
-	if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
-		t.Errorf("the second: %s %s", res.Status, body)
+	second, err := http.DefaultClient.Do(listen.request(ctx, t, url)) // a stream, if it is let in
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Body.Close()
+	if second.StatusCode != http.StatusServiceUnavailable || second.Header.Get("Retry-After") == "" {
+		t.Errorf("the second: %s", second.Status)
 	}
 	leave()
 	for end := time.Now().Add(2 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -300,6 +307,74 @@ func TestDiscoverWithoutVersion(t *testing.T) {
 	url, _ := serve(t, newStation().Server, streamable.Options{Loopback: true})
 	res, body := message{body: call("server/discover", "")}.send(t, url)
 	if id, code, _ := errorOf(t, body); res.StatusCode != http.StatusOK || id != 1.0 || code != -32601 {
+		t.Errorf("answered %s %s", res.Status, body)
+	}
+}
+
+// Small bodies, those that need room as well, do not wait for large ones.
+func TestSmallBodiesDoNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStation()
+		e, err := streamable.New(s.Server, streamable.Options{Loopback: true, MaxBody: 1 << 20, MaxBodies: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go echoOf("slow", 1<<20-1000).record(t, e)
+		<-s.started
+		begun := time.Now()
+		if res, body := echoOf("echo", 40<<10).record(t, e); res.StatusCode != http.StatusOK || time.Since(begun) > time.Second {
+			t.Errorf("%s after %s: %.100s", res.Status, time.Since(begun), body)
+		}
+	})
+}
+
+// The first word of progress is there when it is said, not when a buffer is full.
+func TestProgressAtOnce(t *testing.T) {
+	s := newStation()
+	url, _ := serve(t, s.Server, streamable.Options{Loopback: true})
+	for name, m := range slowly(begin(t, by(t, url), nil)) {
+		if !strings.HasSuffix(name, "stream") {
+			continue
+		}
+		ctx, leave := context.WithTimeout(t.Context(), 800*time.Millisecond)
+		heard := false
+		if res, err := http.DefaultClient.Do(m.request(ctx, t, url)); err == nil {
+			events(res.Body, func(data string) bool {
+				heard = strings.Contains(data, "notifications/progress")
+				return !heard
+			})
+			res.Body.Close()
+		}
+		leave()
+		if <-s.ended; !heard {
+			t.Errorf("%s: nothing in 800 ms of a call that reports each 100", name)
+		}
+	}
+}
+
+// A stop ends subscriptions in order: their streams come to an end, and do not break off.
+func TestStopEndsSubscriptions(t *testing.T) {
+	url, stop := serve(t, newStation().Server, streamable.Options{Loopback: true})
+	listen := modern("subscriptions/listen", "", `{"notifications":{"toolsListChanged":true}}`)
+	stream, err := http.DefaultClient.Do(listen.request(t.Context(), t, url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if _, err := io.ReadAll(stream.Body); err != nil {
+		t.Errorf("the stream ended with %v", err)
+	}
+}
+
+// A session is not ended in a version that is not there.
+func TestDeleteOfUnknownVersion(t *testing.T) {
+	url, _ := serve(t, newStation().Server, streamable.Options{Loopback: true})
+	id := begin(t, by(t, url), nil)
+	res, body := message{verb: "DELETE", header: head("Mcp-Session-Id", id, "Mcp-Protocol-Version", "2000-01-01")}.send(t, url)
+	if _, code, _ := errorOf(t, body); res.StatusCode != http.StatusBadRequest || code != -32022 {
 		t.Errorf("answered %s %s", res.Status, body)
 	}
 }

@@ -2,6 +2,7 @@ package streamable
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 )
@@ -17,8 +18,17 @@ type calls struct {
 
 // begin notes a call, and returns what ends it.
 func (c *calls) begin(cancel context.CancelCauseFunc) (end func()) {
+	end, _ = c.beginBelow(math.MaxInt, cancel)
+	return end
+}
+
+// beginBelow notes a call if there are fewer than limit.
+func (c *calls) beginBelow(limit int, cancel context.CancelCauseFunc) (end func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if len(c.cancels) >= limit {
+		return nil, false
+	}
 	if c.cancels == nil {
 		c.cancels = map[int]context.CancelCauseFunc{}
 	}
@@ -33,13 +43,7 @@ func (c *calls) begin(cancel context.CancelCauseFunc) (end func()) {
 			close(c.empty)
 			c.empty = nil
 		}
-	}
-}
-
-func (c *calls) count() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.cancels)
+	}, true
 }
 
 // wait waits until there are no calls, and reports whether that came within d.

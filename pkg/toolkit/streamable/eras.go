@@ -119,8 +119,13 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, req *Request) {
 	switch {
 	case m.Method == listen:
 		hold.release() // it lasts for long, and there cannot be many
+		end, ok := e.listens.beginBelow(e.opts.MaxSessions, cancel)
+		if !ok {
+			(&refusal{status: http.StatusServiceUnavailable, id: m.ID, code: codeBusy, text: "there are as many subscriptions as the server may have: try again later", retry: true}).write(w)
+			return
+		}
+		defer end()
 		r = r.WithContext(ctx)
-		defer e.listens.begin(cancel)()
 	case req.session != nil && m.IsCall():
 		defer req.session.calls.begin(cancel)()
 	}
@@ -176,13 +181,10 @@ func (e *Endpoint) route(r *http.Request, req *Request, m wire.Message) (to http
 	}
 }
 
-// listen admits a subscription, which needs an event stream and has no end of its own.
+// listen says who serves a subscription, which needs an event stream.
 func (e *Endpoint) listen(r *http.Request) (http.Handler, func(), *refusal) {
 	if !takesStream(r) {
 		return nil, nil, &refusal{status: http.StatusNotAcceptable, code: jsonrpc.CodeInvalidRequest, text: listen + " is answered with an event stream: send Accept: application/json, text/event-stream"}
-	}
-	if e.listens.count() >= e.opts.MaxSessions {
-		return nil, nil, &refusal{status: http.StatusServiceUnavailable, code: codeBusy, text: "there are as many subscriptions as the server may have: try again later", retry: true}
 	}
 	return e.eras.stateless, func() {}, nil
 }

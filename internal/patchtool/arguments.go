@@ -28,7 +28,7 @@ var params = []toolkit.Param{
 		Description: "Instead of patch: several operations, all or none.",
 	},
 	{
-		Name: "dry_run", Type: toolkit.Boolean, Aliases: []string{"dryRun"}, Example: "true",
+		Name: "dry_run", Type: toolkit.Boolean, Aliases: []string{"dryRun", "dryrun", "dry"}, Example: "true",
 		Description: "Say what would be done, and change nothing.",
 	},
 	{Name: "type", Type: toolkit.String, Hidden: true, Description: "Of an operation that stands alone."},
@@ -71,6 +71,8 @@ func (in applyIn) forms() (ops []patchapply.Operation, given []string, err error
 	// A path beside a whole patch repeats what stands in that.
 	flat := in.Type != "" || in.Path != "" && in.Patch == ""
 	switch {
+	case flat && in.Type == "":
+		return nil, nil, refuse(patchapply.InvalidOperation, "type is missing beside path: want create_file, update_file or delete_file; or send patch alone")
 	case flat:
 		given = append(given, "type")
 		ops = append(ops, patchapply.Operation{Type: in.Type, Path: in.Path, Diff: cmp.Or(in.Diff, in.Patch), MoveTo: in.MoveTo})

@@ -96,14 +96,17 @@ func (o *overlay) apply(s *Section) error {
 }
 
 func (o *overlay) add(n *name, s *Section) error {
-	if n.taken() {
+	switch {
+	case n.isLink():
+		return refusal(AlreadyExists, "%s is a symbolic link; use *** Update File to change what it leads to, or delete the link in a patch of its own first", quotePath(n.path))
+	case n.taken():
 		return exists(n.path)
 	}
 	f := &node{content: s.Content, touched: n}
 	if s.Perm != nil {
 		f.perm = s.Perm.Perm()
 	}
-	if err := o.hold(f.content); err != nil {
+	if err := o.hold(nil, f.content); err != nil {
 		return err
 	}
 	return o.put(n, f)
@@ -159,8 +162,12 @@ func (o *overlay) update(n *name, s *Section) error {
 	}
 	f.touched, f.hunks = n, append(f.hunks, report...)
 	if !bytes.Equal(f.content, after) {
+		var made []byte // what an earlier section made, and nobody needs any more
+		if f.first == nil || len(f.content) > 0 && &f.content[0] != &f.first.Content[0] {
+			made = f.content
+		}
 		f.content = after
-		if err := o.hold(after); err != nil {
+		if err := o.hold(made, after); err != nil {
 			return err
 		}
 	}
@@ -186,6 +193,8 @@ func (o *overlay) destination(n *name, s *Section) (*name, error) {
 	}
 	to, err := o.at(p)
 	switch {
+	case err == nil && to.isLink():
+		return nil, refusal(AlreadyExists, "%s cannot move to %s, which is a symbolic link; delete the link in a patch of its own first, or choose another name", quotePath(n.path), quotePath(p))
 	case ClassOf(err) == NotText || err == nil && to.taken():
 		return nil, refusal(AlreadyExists, "%s cannot move to %s, which exists already; delete that first in the same patch, or choose another name", quotePath(n.path), quotePath(p))
 	case err != nil:

@@ -155,9 +155,9 @@ func (o *overlay) count(p string, by int) {
 	}
 }
 
-// hold accounts for content that the patch makes.
-func (o *overlay) hold(content []byte) error {
-	if o.left -= int64(len(content)); o.left < 0 {
+// hold accounts for content that the patch makes in place of what it made before.
+func (o *overlay) hold(made, content []byte) error {
+	if o.left -= int64(len(content) - len(made)); o.left < 0 {
 		return refusal(TooLarge, "the files of this patch have more than %d MiB together; send it in parts", maxContent>>20)
 	}
 	return nil

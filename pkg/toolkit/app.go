@@ -105,7 +105,7 @@ func (r *run) cli() *cli.App {
 		Commands: []*cli.Command{
 			{
 				Name: "call", Usage: "make one call and print the result", ArgsUsage: "TOOL ['{json}' | @file | - | key=value...]",
-				Description: "The arguments are one JSON object, in place, in a file or on standard input,\nor key=value for each, such as pattern=TODO -C=2. Behind -- nothing is a flag.",
+				Description: "The arguments are one JSON object, in place, in a file or on standard input,\nor key=value for each, such as pattern=TODO -C=2. key@=FILE is the text of a file,\nkey@=- of standard input. Behind -- nothing is a flag.",
 				Flags:       []cli.Flag{jsonFlag("print the whole result")}, Action: r.call,
 			},
 			{Name: "tools", Usage: "print the tools as served", Flags: []cli.Flag{jsonFlag("print the definitions")}, Action: alone(r.tools)},

@@ -91,8 +91,15 @@ func (r *run) arguments(words []string) (json.RawMessage, error) {
 	var members []string
 	for _, w := range words {
 		k, v, ok := strings.Cut(w, "=")
-		if !ok || k == "" {
-			return nil, fmt.Errorf("call: argument %q: want key=value, or one JSON object", w)
+		if !ok || k == "" || k == "@" {
+			return nil, fmt.Errorf("call: argument %q: want key=value, key@=FILE, or one JSON object", w)
+		}
+		if name, isFile := strings.CutSuffix(k, "@"); isFile {
+			text, err := r.file(v)
+			if err != nil {
+				return nil, err
+			}
+			k, v = name, string(text)
 		}
 		members = append(members, string(marshal(k))+":"+string(marshal(v)))
 	}
@@ -103,16 +110,29 @@ func (r *run) document(word string) (json.RawMessage, error) {
 	data, err := []byte(word), error(nil)
 	switch {
 	case word == "-":
-		data, err = io.ReadAll(r.std.In)
+		data, err = r.file(word)
 	case word[0] == '@':
-		data, err = os.ReadFile(word[1:])
+		data, err = r.file(word[1:])
 	}
 	if err != nil {
-		return nil, fmt.Errorf("call: read arguments: %w", err)
+		return nil, err
 	}
 	if !json.Valid(data) {
 		var v any
-		return nil, fmt.Errorf("call: arguments are not valid JSON: %w", json.Unmarshal(data, &v))
+		return nil, fmt.Errorf("call: arguments are not valid JSON: %w; key@=FILE takes one argument as it stands in a file", json.Unmarshal(data, &v))
+	}
+	return data, nil
+}
+
+// file reads a file, or standard input where its name is -.
+func (r *run) file(name string) (data []byte, err error) {
+	if name == "-" {
+		data, err = io.ReadAll(r.std.In)
+	} else {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("call: read arguments: %w", err)
 	}
 	return data, nil
 }

@@ -2,6 +2,7 @@ package filetool
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/toolhost/toolhost/pkg/fsroot"
@@ -39,10 +40,12 @@ func inspectLock(ctx context.Context, stateDir string, r *fsroot.Root) toolkit.F
 		f.Text, f.Hint = err.Error(), "give --state-dir DIR, a directory that this user may write, the same to all servers that write"
 		return f
 	}
-	f.OK, f.Text = true, "can be made by one server at a time"
-	if err := tx.End(); err != nil {
-		f.OK, f.Text = false, err.Error()
+	defer tx.End()
+	if trouble := tx.Trouble(); len(trouble) > 0 {
+		f.Text = strings.Join(trouble, "; ")
+		return f
 	}
+	f.OK, f.Text = true, "can be made by one server at a time"
 	return f
 }
 

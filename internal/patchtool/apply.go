@@ -2,6 +2,7 @@ package patchtool
 
 import (
 	"context"
+	"time"
 
 	"github.com/toolhost/toolhost/pkg/approval"
 	"github.com/toolhost/toolhost/pkg/patchapply"
@@ -55,15 +56,30 @@ func (p place) planApply(ctx context.Context, call *toolkit.Call, in applyIn) (*
 // work plans a patch without waiting for others. What does not fit may have been seen half
 // changed: only who alone may write can say that it does not.
 func work(ctx context.Context, d *patchapply.Dir, p *patchapply.Patch) (*patchapply.Plan, error) {
-	if plan, err := p.Plan(ctx, d.View(ctx)); err == nil {
-		return plan, nil
+	plan, err := p.Plan(ctx, d.View(ctx))
+	if err == nil || !dependsOnOthers(patchapply.ClassOf(err)) {
+		return plan, err
 	}
-	tx, err := d.Begin(ctx)
-	if err != nil {
+	wait, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tx, busy := d.Begin(wait)
+	if busy != nil {
 		return nil, err
 	}
 	defer tx.End()
 	return p.Plan(ctx, tx)
+}
+
+// patience is how long the refusal of a patch waits for others to end.
+const patience = 5 * time.Second
+
+// dependsOnOthers reports whether an error may be due to a commit that was seen half done.
+func dependsOnOthers(c patchapply.Class) bool {
+	switch c {
+	case patchapply.ParseError, patchapply.EmptyPatch, patchapply.InvalidOperation, patchapply.InvalidPath, patchapply.PathEscape, patchapply.TooLarge:
+		return false
+	}
+	return true
 }
 
 func runApply(ctx context.Context, p *applyPlan, g approval.Grant, _ toolkit.Progress) (applyOut, error) {

@@ -78,11 +78,12 @@ func TestFormsThatAreRefused(t *testing.T) {
 		"patch and diff":         {args{"patch": envelope, "diff": envelope}, "invalid_operation: diff and patch were given"},
 		"flat and patch":         {args{"patch": envelope, "type": "update_file", "path": "a", "diff": hunk}, "invalid_operation: type and patch were given"},
 		"no type":                {args{"path": "a", "diff": hunk}, "invalid_operation: type is missing"},
-		"unknown type":           {args{"type": "move_file", "path": "a"}, "invalid_operation: type is missing"},
+		"unknown type":           {args{"type": "move_file", "path": "a"}, "invalid_operation: unknown type"},
 		"no path":                {args{"type": "delete_file"}, "invalid_operation: the operation has no path"},
 		"a path of numbers":      {args{"operation": args{"type": "delete_file", "path": 5}}, "invalid_operation: operation 1: path: want a string"},
 		"twice":                  {args{"operation": args{"type": "delete_file", "path": "a", "file_path": "b"}}, "invalid_operation: operation 1: path is given twice"},
 		"move_to beside a patch": {args{"patch": envelope, "move_to": "b"}, "invalid_operation: move_to stands with type and path"},
+		"a member misspelt":      {args{"operation": args{"type": "update_file", "path": "a", "dif": hunk, "move_to": "b"}}, "invalid_operation: operation 1: unknown member \"dif\""},
 		"no operations":          {args{"operations": []any{}}, "empty_patch: "},
 		"too large":              {args{"patch": envelope + strings.Repeat("x", 10<<20)}, "too_large: the patch has 10485"},
 		"too large in all": {
@@ -159,5 +160,20 @@ func TestNamesAreEscaped(t *testing.T) {
 	if refused || text != `completed
 Created file: a\nDeleted file: b (2 bytes)` {
 		t.Errorf("got %q", text)
+	}
+}
+
+// Another word for dry_run that a model may choose changes nothing either.
+func TestDryIsADryRun(t *testing.T) {
+	h := newHarness(t, map[string]string{"a": "one\n"}, nil)
+	before := h.tree(t)
+	for _, word := range []string{"dry", "dryRun", "dryrun", "dry_run"} {
+		text, isError := h.call(t, args{"patch": envelope, word: true})
+		if isError || !strings.HasPrefix(text, "dry run:") {
+			t.Errorf("%s: %s", word, text)
+		}
+	}
+	if diff := cmp.Diff(before, h.tree(t)); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -20,7 +20,7 @@ var params = []toolkit.Param{
 	{
 		Name: "operation", Type: toolkit.Object,
 		Example:     `{"type": "update_file", "path": "a.txt", "diff": "@@\n-old\n+new"}`,
-		Description: "Instead of patch: {type: create_file, update_file or delete_file, path, diff}.",
+		Description: "Instead of patch: {type: create_file, update_file or delete_file, path, diff, move_to}.",
 	},
 	{
 		Name: "operations", Type: toolkit.Array, Items: toolkit.Object,
@@ -62,7 +62,7 @@ func (in applyIn) parse() (*patchapply.Patch, error) {
 	if ops != nil {
 		return patchapply.ParseOperations(ops)
 	}
-	return patchapply.Parse([]byte(in.Patch + in.Diff))
+	return patchapply.Parse([]byte(cmp.Or(in.Patch, in.Diff)))
 }
 
 // forms returns the operations, if any were given, and the names of the arguments by which
@@ -101,8 +101,12 @@ func (in applyIn) forms() (ops []patchapply.Operation, given []string, err error
 	return ops, given, nil
 }
 
-// operation reads one operation. Members that it does not know are ignored, as those of
-// the arguments are.
+// beside are members that stand beside those of an operation in the Responses API, and say
+// nothing about what to do.
+var beside = []string{"call_id", "id", "status"}
+
+// operation reads one operation. Members that it does not know are refused: one that was
+// misspelt would else be left undone.
 func operation(fields map[string]any) (op patchapply.Operation, err error) {
 	known := map[string]*string{
 		"type": &op.Type, "path": &op.Path, "file_path": &op.Path, "diff": &op.Diff, "patch": &op.Diff,
@@ -110,8 +114,11 @@ func operation(fields map[string]any) (op patchapply.Operation, err error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		to, value := known[key], fields[key]
-		if to == nil || value == nil {
+		if value == nil || slices.Contains(beside, key) {
 			continue
+		}
+		if to == nil {
+			return op, fmt.Errorf("unknown member %q; there are: type, path, diff, move_to", key)
 		}
 		text, ok := value.(string)
 		if !ok {

@@ -2,6 +2,7 @@ package patchtool
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/toolhost/toolhost/pkg/fsroot"
@@ -43,7 +44,11 @@ func inspect(ctx context.Context, r *fsroot.Root, state string) toolkit.Finding 
 		f.Text, f.Hint = err.Error(), "give a directory that this user may write, outside the roots: --state-dir DIR"
 		return f
 	}
-	tx.End()
+	defer tx.End()
+	if trouble := tx.Trouble(); len(trouble) > 0 {
+		f.Text = strings.Join(trouble, "; ")
+		return f
+	}
 	f.OK, f.Text = true, "can be read and locked"
 	return f
 }

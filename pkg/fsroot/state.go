@@ -3,9 +3,11 @@ package fsroot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 )
@@ -161,4 +163,23 @@ func (q *queue) leave(t *turn) {
 	if t.uses--; t.uses == 0 {
 		delete(q.waiting, t.dir)
 	}
+}
+
+// Trouble says what a person should look at in the state directory: journals that were of
+// no use, each of a change that stayed half done, and a place where a client can reach it.
+// The texts name paths of the host.
+func (t *Tx) Trouble() (out []string) {
+	names, err := filepath.Glob(t.state.path("bad-*"))
+	if err == nil && len(names) > 0 {
+		out = append(out, fmt.Sprintf("%d changes stayed half done and could not be undone; their journals: %s (look at the files they name, then remove them)", len(names), strings.Join(names, ", ")))
+	}
+	dir, err := filepath.EvalSymlinks(t.state.dir)
+	root, rootErr := filepath.EvalSymlinks(t.state.root.dir)
+	if err != nil || rootErr != nil {
+		return out
+	}
+	if rel, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(rel) {
+		out = append(out, "the state directory "+dir+" lies below the root, where clients can change it: give --state-dir elsewhere")
+	}
+	return out
 }

@@ -32,7 +32,11 @@ func (d *Dir) Begin(ctx context.Context) (Tx, error) {
 	tx := &dirTx{dirView: dirView{dir: d}}
 	tx.lock = func(r *fsroot.Root) (err error) {
 		tx.tx, err = fsroot.Begin(ctx, d.state, r)
-		return dirError(err)
+		var e *Error
+		if err = dirError(err); errors.As(err, &e) {
+			e.Text += "." + unchanged
+		}
+		return err
 	}
 	if roots := d.set.Roots(); len(roots) == 1 {
 		return tx, tx.choose(roots[0])

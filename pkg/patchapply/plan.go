@@ -53,10 +53,13 @@ func (p *Plan) Commit(ctx context.Context, s Storage) (*Plan, error) {
 		return nil, err
 	}
 	defer tx.End()
-	if err = tx.Commit(p.changes); ClassOf(err) == StaleFile {
+	switch err = tx.Commit(p.changes); {
+	case ClassOf(err) == StaleFile:
 		return p.again(ctx, tx)
+	case err != nil:
+		return nil, err
 	}
-	return p, err
+	return p, nil
 }
 
 func (p *Plan) again(ctx context.Context, tx Tx) (*Plan, error) {
@@ -70,7 +73,10 @@ func (p *Plan) again(ctx context.Context, tx Tx) (*Plan, error) {
 	if len(now.changes) == 0 {
 		return now, nil
 	}
-	return now, tx.Commit(now.changes)
+	if err := tx.Commit(now.changes); err != nil {
+		return nil, err
+	}
+	return now, nil
 }
 
 func (o *overlay) apply(s *Section) error {

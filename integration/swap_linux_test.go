@@ -42,8 +42,8 @@ func TestSwapsDuringChanges(t *testing.T) {
 	paths := unread(t, outside)
 	timesBefore := times(t, paths)
 
-	end, seen := time.Now().Add(lasts), &answers{t: t}
-	w := startWriters(t, root, state, nil)
+	w, seen := startWriters(t, root, state, nil), &answers{t: t}
+	end := time.Now().Add(lasts)
 	var all sync.WaitGroup
 	all.Go(func() { swapUntil(end, filepath.Join(root, "d"), filepath.Join(root, "evil")) })
 	all.Go(func() { seen.collect(w["apply_patch"], end, patchUnderSwap) })

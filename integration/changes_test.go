@@ -41,12 +41,12 @@ func changings() []changing {
 			patchCall(`context_not_found: \S+/a\.txt: hunk 1 of 1 .*`, true, update...),
 			patchCall(`file_not_found: .*`, true, "*** Add File: $/not-made", "+x", "*** Delete File: $/none"),
 			{"apply_patch", map[string]any{"operation": map[string]any{"type": "delete_file", "path": "$/old.txt"}}, `completed`, false},
-		}, map[string]string{"/a.txt": "one\n2\n", "/new/b.txt": "grüß dich\n"}},
+		}, map[string]string{"a.txt": "one\n2\n", "new/b.txt": "grüß dich\n"}},
 		{[]string{"cmd/mcp-files", "--write"}, "Edit Glob Grep List Read Stat Write", []changeCall{
 			editCall(`Updated \S+/a\.txt: .* 1 replacement, .*`, false, "two", "2"),
 			editCall(`\S+/a\.txt: old_string was not found, nothing was changed.*`, true, "two", "2"),
 			{"Write", map[string]any{"path": "$/new/b.txt", "content": "grüß dich\n"}, `Created \S+/new/b\.txt: .*`, false},
-		}, map[string]string{"/a.txt": "one\n2\n", "/new/b.txt": "grüß dich\n", "/old.txt": "old\n"}},
+		}, map[string]string{"a.txt": "one\n2\n", "new/b.txt": "grüß dich\n", "old.txt": "old\n"}},
 	}
 }
 
@@ -89,11 +89,7 @@ func (ch changing) play(t *testing.T, c client, at target, root, folder string) 
 			t.Errorf("%s %v: an error: %v, %q, want %v, %s", call.tool, call.args, got[i+1].Result.IsError, text, call.isError, want)
 		}
 	}
-	want := map[string]string{"": "drwxr-xr-x ", "/new": "drwxr-xr-x "}
-	for name, content := range ch.holds {
-		want[name] = "-rw-r--r-- " + content
-	}
-	looks(t, filepath.Join(root, folder), want)
+	looks(t, filepath.Join(root, folder), planted(t, ch.holds))
 }
 
 // inFolder puts the folder into all texts of a value.

@@ -141,7 +141,9 @@ func TestForbiddenDirectory(t *testing.T) {
 	plant(t, root, map[string]string{"shut/b.txt": "b\n", "sticky/c.txt": "c\n"})
 	var errs []error
 	for path, mode := range map[string]os.FileMode{ // programs and files are below directories that only root may enter
-		binDir: 0o755, filepath.Dir(top): 0o755, top: 0o755,
+		binDir: 0o755, binary(t, "cmd/mcp-files"): 0o755, binary(t, "cmd/mcp-patch"): 0o755,
+		filepath.Dir(top): 0o755, top: 0o755, root: 0o755,
+		filepath.Join(root, "shut"): 0o755, filepath.Join(root, "shut/b.txt"): 0o644,
 		filepath.Join(root, "sticky"): 0o777 | os.ModeSticky, filepath.Join(root, "sticky/c.txt"): 0o666,
 		filepath.Join(root, "open/d.txt"): 0o600,
 	} {

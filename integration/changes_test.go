@@ -53,6 +53,7 @@ func changings() []changing {
 // Real clients list the tools that change files, call them, and get what is refused. They
 // check results against the schemas that tools/list declared.
 func TestClientsChange(t *testing.T) {
+	t.Parallel()
 	for _, ch := range changings() {
 		t.Run(filepath.Base(ch.program[0]), func(t *testing.T) {
 			root := t.TempDir()

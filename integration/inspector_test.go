@@ -71,6 +71,7 @@ func eachInspection(t *testing.T, server []string, test func(t *testing.T, at ta
 }
 
 func TestInspectorStrict(t *testing.T) {
+	t.Parallel()
 	for folder, flags := range map[string][]string{
 		"cmd/mcp-files": {"--write"}, "cmd/mcp-patch": nil, "integration/fixture": nil, // flags that add tools
 	} {

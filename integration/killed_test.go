@@ -102,9 +102,9 @@ func (k *killing) check(next string) {
 	case maps.Equal(got, k.looksLike(next)):
 		k.holds = next
 		k.made++
-		k.usual = k.usual * 9 / 10
+		k.usual = k.usual * 3 / 4
 	case maps.Equal(got, k.looksLike(k.holds)):
-		k.usual = k.usual * 10 / 9
+		k.usual = k.usual * 4 / 3
 	default:
 		k.t.Fatalf("from %q to %q the tree is in between (-before +now):\n%s", k.holds, next, cmp.Diff(k.looksLike(k.holds), got))
 	}

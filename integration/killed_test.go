@@ -135,7 +135,7 @@ func TestKilledPatches(t *testing.T) {
 		k.check(next)
 	}
 	t.Logf("of %d patches that were killed %d left a journal, and %d were made", rounds, k.halfway, k.made)
-	if k.halfway == 0 {
+	if k.halfway == 0 && !testing.Short() { // a few may all miss it
 		t.Error("no process died in the middle of a commit")
 	}
 }

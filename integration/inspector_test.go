@@ -71,9 +71,12 @@ func eachInspection(t *testing.T, server []string, test func(t *testing.T, at ta
 }
 
 func TestInspectorStrict(t *testing.T) {
-	for _, folder := range []string{"cmd/mcp-files", "integration/fixture"} {
+	t.Parallel()
+	for folder, flags := range map[string][]string{
+		"cmd/mcp-files": {"--write"}, "cmd/mcp-patch": nil, "integration/fixture": nil, // flags that add tools
+	} {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
-			eachInspection(t, []string{binary(t, folder)}, func(t *testing.T, at target, era string) {
+			eachInspection(t, append([]string{binary(t, folder)}, flags...), func(t *testing.T, at target, era string) {
 				got := inspect(t, at, "--protocol-era", era, "--method", "tools/list", "--strict")
 				if got.exit != 0 || got.stderr != "" {
 					t.Errorf("exit code %d, and it says:\n%s\n%s", got.exit, got.stdout, got.stderr)

@@ -2,13 +2,10 @@ package integration_test
 
 import (
 	"fmt"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A lineChange is a call that changes one line of a file, "old 007" to "new 007".
@@ -89,71 +86,4 @@ func numbered(word string, n int) string {
 		fmt.Fprintf(&b, "%s %03d\n", word, i)
 	}
 	return b.String()
-}
-
-// A server that is killed in the middle of a patch leaves nothing half done: the next one
-// finds the tree as it was, or as it was to be.
-func TestKilledPatches(t *testing.T) {
-	const files, rounds = 60, 12
-	patch := func(from, to string) string {
-		var b strings.Builder
-		b.WriteString("*** Begin Patch\n")
-		for i := range files {
-			fmt.Fprintf(&b, "*** Update File: d%d/f%d\n@@\n-%s\n+%s\n", i%7, i, from, to)
-		}
-		return fmt.Sprintf(`{"patch":%s}`, marshal(b.String()+"*** End Patch\n"))
-	}
-	top := t.TempDir()
-	root := filepath.Join(top, "root")
-	for i := range files {
-		name := filepath.Join(root, fmt.Sprintf("d%d/f%d", i%7, i))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte("old\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	flags := []string{"--root", root, "--state-dir", filepath.Join(top, "state")}
-	s := start(t, modern, binary(t, "cmd/mcp-patch"), flags...)
-	s.send(modern.call(1, "apply_patch", patch("old", "one")))
-	begin := time.Now()
-	if m := s.answer(1); m.Result == nil || m.Result.IsError {
-		t.Fatalf("%+v %s", m.Error, m.text())
-	}
-	usual, now, outcomes := time.Since(begin), "one", map[bool]int{}
-	for round := range rounds {
-		s := start(t, modern, binary(t, "cmd/mcp-patch"), flags...)
-		next := fmt.Sprintf("round %d", round)
-		s.send(modern.call(1, "apply_patch", patch(now, next)))
-		time.Sleep(time.Duration(rand.Int64N(int64(usual) * 5 / 4)))
-		s.cmd.Process.Kill()
-		s.end(patience)
-		other := start(t, modern, binary(t, "cmd/mcp-patch"), flags...)
-		for id, op := range []string{`"create_file","path":"x","diff":"+x"`, `"delete_file","path":"x"`} {
-			other.send(modern.call(id, "apply_patch", `{"type":`+op+`}`))
-			if m := other.answer(id); m.Result == nil || m.Result.IsError {
-				t.Fatalf("round %d: the next call: %+v %s", round, m.Error, m.text())
-			}
-		}
-		found := map[string]int{}
-		if err := filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() {
-				return err
-			}
-			content, err := os.ReadFile(name)
-			found[strings.TrimSuffix(string(content), "\n")]++
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if found[now] != files && found[next] != files || len(found) != 1 {
-			t.Fatalf("round %d: from %q to %q: %v", round, now, next, found)
-		}
-		outcomes[found[next] == files]++
-		if found[next] == files {
-			now = next
-		}
-	}
-	t.Logf("%d times as it was, %d times as it was to be", outcomes[false], outcomes[true])
 }

@@ -119,7 +119,13 @@ type server struct {
 // start starts a program and greets it. It is killed at the end of the test.
 func start(t *testing.T, e era, program string, args ...string) *server {
 	t.Helper()
-	s := &server{t: t, cmd: exec.Command(program, args...), lines: make(chan message, 4096), ended: make(chan error, 1)}
+	return startCommand(t, e, exec.Command(program, args...))
+}
+
+// startCommand is start for a command that the test has made.
+func startCommand(t *testing.T, e era, cmd *exec.Cmd) *server {
+	t.Helper()
+	s := &server{t: t, cmd: cmd, lines: make(chan message, 4096), ended: make(chan error, 1)}
 	s.cmd.Stderr = &s.stderr
 	in, err := s.cmd.StdinPipe()
 	if err != nil {

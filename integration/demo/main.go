@@ -1,6 +1,7 @@
 // Command demo builds the servers that exist, starts each over stdio as a client would,
-// makes real calls on real input and checks what comes back. It needs Go and nothing else,
-// and works on the tree that it lies in and on an awkward one that it makes.
+// makes real calls on real input and checks what comes back, and what became of files. It
+// needs Go and nothing else, and works on the tree that it lies in, on a copy of a part of it
+// that it changes, and on an awkward one that it makes.
 //
 // Run it with `make demo` at the top of the tree. It exits with 1 if any answer is not as
 // it should be.
@@ -9,10 +10,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,8 +53,12 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	changes, err := changeShows(tree, bin)
+	if err != nil {
+		return err
+	}
 	failed := 0
-	for _, s := range []show{filesShow(tree), awkward} {
+	for _, s := range append([]show{filesShow(tree), awkward}, changes...) {
 		n, err := s.play(ctx, bin)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.server, err)
@@ -68,15 +77,17 @@ type show struct {
 	server string // program name
 	flags  []string
 	calls  []step
+	root   string // where steps look at files; "" if none does
 }
 
-// A step is one call and what its answer must hold.
+// A step is one call, what its answer must hold, and what files must hold after it.
 type step struct {
 	title   string
 	tool    string
 	args    map[string]any
-	want    []string // parts of the text
-	refused bool     // the answer must be an error result
+	want    []string          // parts of the text
+	refused bool              // the answer must be an error result
+	holds   map[string]string // part of a file below the root, which must not exist if it is ""
 }
 
 // play starts the server and makes the calls. It returns how many answers were wrong.
@@ -104,7 +115,7 @@ func (s show) play(ctx context.Context, bin string) (wrong int, err error) {
 		if err != nil {
 			return wrong, err
 		}
-		if !ok {
+		if !c.check(s.root) || !ok {
 			wrong++
 		}
 	}
@@ -123,7 +134,7 @@ func (c step) play(ctx context.Context, session *mcp.ClientSession) (ok bool, er
 	}
 	took := time.Since(start).Round(100 * time.Microsecond)
 	text := textOf(res)
-	fmt.Printf("\n-- %s\n   %s %s  (%s)\n%s", c.title, c.tool, args, took, excerpt(text))
+	fmt.Printf("\n-- %s\n   %s %s  (%s)\n%s", c.title, c.tool, args, took, excerpt(text, c.refused))
 	ok = res.IsError == c.refused
 	if !ok {
 		fmt.Printf("   WRONG: isError is %v\n", res.IsError)
@@ -137,6 +148,22 @@ func (c step) play(ctx context.Context, session *mcp.ClientSession) (ok bool, er
 	return ok, nil
 }
 
+// check looks at the files that the step names.
+func (c step) check(root string) (ok bool) {
+	ok = true
+	for name, want := range c.holds {
+		data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if gone := errors.Is(err, fs.ErrNotExist); gone != (want == "") || !strings.Contains(string(data), want) {
+			ok = false
+			fmt.Printf("   WRONG: %s should hold %q, and there is %.80q, %v\n", name, want, data, err)
+		}
+	}
+	if ok && len(c.holds) > 0 {
+		fmt.Printf("   checked on disk: %s\n", strings.Join(slices.Sorted(maps.Keys(c.holds)), ", "))
+	}
+	return ok
+}
+
 func textOf(res *mcp.CallToolResult) string {
 	var parts []string
 	for _, c := range res.Content {
@@ -147,11 +174,11 @@ func textOf(res *mcp.CallToolResult) string {
 	return strings.Join(parts, "\n")
 }
 
-// excerpt returns the first lines of an answer, indented, and its last line.
-func excerpt(text string) string {
+// excerpt returns the first lines of an answer, indented, and its last line; or all of it.
+func excerpt(text string, whole bool) string {
 	const show = 6
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	if len(lines) > show+2 {
+	if len(lines) > show+2 && !whole {
 		mark := fmt.Sprintf("... (%d lines more)", len(lines)-show-1)
 		lines = append(append(lines[:show:show], mark), lines[len(lines)-1])
 	}

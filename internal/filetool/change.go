@@ -291,7 +291,16 @@ func (p *changePlan) commit(ctx context.Context, tx *fsroot.Tx) error {
 	if err := ctx.Err(); err != nil || p.exists && bytes.Equal(p.old, p.new) {
 		return err
 	}
-	return tx.Commit([]fsroot.Step{{Rel: p.real, Content: p.new, Was: was}})
+	return unchanged(tx.Commit([]fsroot.Step{{Rel: p.real, Content: p.new, Was: was}}))
+}
+
+// unchanged says of an error of the system that all is as it was, unless it says what is not.
+func unchanged(err error) error {
+	var e *fsroot.Error
+	if !errors.As(err, &e) || len(e.Lost) > 0 {
+		return err
+	}
+	return toolkit.Because(err, "%s; nothing was changed", e.Visible())
 }
 
 func (p *changePlan) stale(how string) error {

@@ -173,13 +173,20 @@ func (t *Tx) Trouble() (out []string) {
 	if err == nil && len(names) > 0 {
 		out = append(out, fmt.Sprintf("%d changes stayed half done and could not be undone; their journals: %s (look at the files they name, then remove them)", len(names), strings.Join(names, ", ")))
 	}
-	dir, err := filepath.EvalSymlinks(t.state.dir)
-	root, rootErr := filepath.EvalSymlinks(t.state.root.dir)
-	if err != nil || rootErr != nil {
-		return out
-	}
+	dir, root := plainPath(t.state.dir), plainPath(t.state.root.dir)
 	if rel, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(rel) {
 		out = append(out, "the state directory "+dir+" lies below the root, where clients can change it: give --state-dir elsewhere")
 	}
 	return out
+}
+
+// plainPath returns the absolute path with links resolved, or as much of that as can be had.
+func plainPath(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }

@@ -240,7 +240,7 @@ func TestTime(t *testing.T) {
 	if _, err := g.Run(ctx, s); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if d := time.Since(began); d > 2*time.Second {
+	if d := time.Since(began); d > 8*time.Second {
 		t.Errorf("took %v", d)
 	}
 }

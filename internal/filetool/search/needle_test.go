@@ -197,7 +197,7 @@ func TestLongPattern(t *testing.T) {
 	if _, err := search.NewGrep(search.GrepQuery{Pattern: strings.Repeat("long", 2000) + strings.Repeat("[ab].", 1600)}); err != nil {
 		t.Fatal(err)
 	}
-	if d := time.Since(began); d > 2*time.Second {
+	if d := time.Since(began); d > 15*time.Second {
 		t.Errorf("took %v", d)
 	}
 }

@@ -240,7 +240,7 @@ func TestTime(t *testing.T) {
 	if _, err := g.Run(ctx, s); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if d := time.Since(began); d > 2*time.Second {
+	if d := time.Since(began); d > 8*time.Second {
 		t.Errorf("took %v", d)
 	}
 }
@@ -255,7 +255,7 @@ func TestTimeInFile(t *testing.T) {
 	cases := []struct {
 		name, text string
 		query      search.GrepQuery
-		found      int // -1 for what there is time for
+		found      int // at most; -1 for what there is time for
 	}{
 		{"lines", "A12\n" + strings.Repeat(row+"\n", 1<<20), search.GrepQuery{Pattern: `[A-Z](\w|\d)+\d`}, 1},
 		{"lines with a literal", "A12\n" + strings.Repeat(row+strings.Repeat("a", 200)+"\n", 1<<18), search.GrepQuery{Pattern: `(\w|\d)+12|(\w|a)+b`}, 1},
@@ -283,7 +283,7 @@ func TestTimeInFile(t *testing.T) {
 			}
 			began := time.Now()
 			r, err := g.RunFile(background, f, "f")
-			if err != nil || !r.TimedOut || r.Complete || c.found >= 0 && r.TotalMatches != c.found {
+			if err != nil || !r.TimedOut || r.Complete || c.found >= 0 && r.TotalMatches > c.found {
 				t.Errorf("error %v, result %+v", err, r)
 			}
 			if d := time.Since(began); d > timeout+5*time.Second { // on a busy machine

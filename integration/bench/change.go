@@ -21,12 +21,12 @@ type changedFile struct {
 }
 
 // bigFile is a file of 5 MiB with 200 hunks.
-func bigFile() change { return change{[]changedFile{newChangedFile("big.txt", 200, 450)}} }
+func bigFile() change { return change{[]changedFile{newChangedFile("big.txt", 200, 830)}} }
 
 // manyFiles are 1,000 files of 2 KiB in 20 directories, with a hunk each.
 func manyFiles() (c change) {
 	for i := range 1000 {
-		c.files = append(c.files, newChangedFile(fmt.Sprintf("d%02d/file%03d.txt", i%20, i), 1, 36))
+		c.files = append(c.files, newChangedFile(fmt.Sprintf("d%02d/file%03d.txt", i%20, i), 1, 64))
 	}
 	return c
 }
@@ -44,8 +44,9 @@ func newChangedFile(path string, hunks, gap int) changedFile {
 	return f
 }
 
+// line is line i of a file. Lines are as long as those of source code on average: 32 bytes.
 func line(i int) string {
-	return fmt.Sprintf("\tline %07d of a file that is %s", i, strings.Repeat("long ", i%10))
+	return fmt.Sprintf("\tline %06d %s.", i, strings.Repeat("long ", i%8))
 }
 
 // hunk writes hunk i, the same in both kinds of patch below its head.

@@ -1,7 +1,7 @@
 // Program bench measures what our servers cost beside a minimal go-sdk server, and prints
 // tables in Markdown: time from start to the answer to tools/list, memory when idle,
 // size of that answer, CPU time a call over stdio and over HTTP; and how long a call over
-// HTTP takes when others call too.
+// HTTP takes when others call too; and calls of mcp-patch beside git apply.
 //
 // All servers are measured in turns in one run, and medians compared: on a busy machine
 // the ratios hold where the times do not. It judges nothing; a target that is missed is a
@@ -25,8 +25,16 @@ func main() {
 	rounds := flag.Int("rounds", 21, "starts of each server")
 	calls := flag.Int("calls", 3000, "calls in a row, for the CPU time of one")
 	crowded := flag.Duration("crowded", time.Second, "how long crowds of clients call each server")
+	only := flag.String("only", "", "measure only servers, or only patch")
 	flag.Parse()
-	if err := bench(os.Stdout, *rounds, *calls, *crowded); err != nil {
+	var err error
+	if *only != "patch" {
+		err = bench(os.Stdout, *rounds, *calls, *crowded)
+	}
+	if err == nil && *only != "servers" {
+		err = patches(os.Stdout, *rounds)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -107,14 +115,22 @@ func subjects(dir string) ([]*subject, error) {
 			s.figures[v] = &httpFigures{p50: map[int][]time.Duration{}, p99: map[int][]time.Duration{}}
 		}
 		bin := filepath.Join(dir, s.name)
-		build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", bin, "./"+s.command[0])
-		build.Stderr = os.Stderr
-		if err := build.Run(); err != nil {
-			return nil, fmt.Errorf("build %s: %w", s.name, err)
+		if err := build(bin, s.command[0]); err != nil {
+			return nil, err
 		}
 		s.command[0] = bin
 	}
 	return all, nil
+}
+
+// build makes the program of a directory of this repository.
+func build(bin, dir string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", bin, "./"+dir)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("build %s: %w", dir, err)
+	}
+	return nil
 }
 
 // start measures a start, and an end without any call.

@@ -44,25 +44,34 @@ func (p *process) greet() ([]byte, error) {
 	return p.ask("tools/list", "{}")
 }
 
-// ask makes a request and returns the next line, which must be its good answer: nothing
-// else is expected of these servers.
+// ask makes a request and returns its good answer.
 func (p *process) ask(method, params string) ([]byte, error) {
+	line, failed, err := p.answer(method, params)
+	if err == nil && failed {
+		err = fmt.Errorf("%s: answered %.300s", method, line)
+	}
+	return line, err
+}
+
+// answer makes a request and returns the next line, which must be the answer: nothing else is
+// expected of these servers. Failed says that it is a call's error.
+func (p *process) answer(method, params string) (line []byte, failed bool, err error) {
 	p.nextID++
 	if _, err := fmt.Fprintf(p.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", p.nextID, method, params); err != nil {
-		return nil, fmt.Errorf("%s: %w", method, err)
+		return nil, false, fmt.Errorf("%s: %w", method, err)
 	}
-	line, err := p.out.ReadBytes('\n')
+	line, err = p.out.ReadBytes('\n')
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", method, err)
+		return nil, false, fmt.Errorf("%s: %w", method, err)
 	}
 	var answer struct {
 		ID     int
 		Result *struct{ IsError bool }
 	}
-	if err := json.Unmarshal(line, &answer); err != nil || answer.ID != p.nextID || answer.Result == nil || answer.Result.IsError {
-		return nil, fmt.Errorf("%s: answered %.300s", method, line)
+	if err := json.Unmarshal(line, &answer); err != nil || answer.ID != p.nextID || answer.Result == nil {
+		return nil, false, fmt.Errorf("%s: answered %.300s", method, line)
 	}
-	return line, nil
+	return line, answer.Result.IsError, nil
 }
 
 // rss is the resident memory in bytes; Linux only.

@@ -114,7 +114,7 @@ func (it *item) takeAway(x *dir, portable bool) error {
 
 // isOld reports whether name holds what was checked, unchanged.
 func (it *item) isOld(x *dir, name string) bool {
-	info, err := x.lstat(name)
+	info, err := x.look(name)
 	if info == nil || err != nil {
 		return false
 	}
@@ -185,19 +185,6 @@ func (c *commit) tidy() error {
 
 func (it *item) removeTemps(x *dir) error {
 	return cmp.Or(x.remove(it.temp), x.remove(it.kept()))
-}
-
-// remove removes name in the open directory x, if there is one.
-func (x *dir) remove(name string) error {
-	err := x.handle.Remove(name)
-	if err == nil || os.IsNotExist(err) {
-		return nil
-	}
-	// A read-only file system refuses before it looks.
-	if info, errStat := x.lstat(name); info == nil && errStat == nil {
-		return nil
-	}
-	return err
 }
 
 // undo puts everything back, and returns what it could not.

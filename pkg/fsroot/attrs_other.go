@@ -2,11 +2,9 @@
 
 package fsroot
 
-import "os"
-
 // An attr is an extended attribute of a file. Elsewhere there are none that are known here.
 type attr struct{}
 
-func readAttrs(*os.File) ([]attr, error) { return nil, nil }
+func readAttrs(openFile) ([]attr, error) { return nil, nil }
 
-func writeAttrs(*os.File, []attr) error { return nil }
+func writeAttrs(openFile, []attr) error { return nil }

@@ -4,7 +4,6 @@ package fsroot
 
 import (
 	"errors"
-	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -20,7 +19,7 @@ type attr struct {
 const accessACL = "system.posix_acl_access"
 
 // readAttrs returns the attributes of f that a copy should have.
-func readAttrs(f *os.File) ([]attr, error) {
+func readAttrs(f openFile) ([]attr, error) {
 	names, err := attrNames(f)
 	var attrs []attr
 	for _, name := range names {
@@ -43,7 +42,7 @@ func readAttrs(f *os.File) ([]attr, error) {
 // file its own.
 func needed(name string) bool { return name == accessACL || strings.HasPrefix(name, "user.") }
 
-func attrNames(f *os.File) ([]string, error) {
+func attrNames(f openFile) ([]string, error) {
 	buf := make([]byte, 256)
 	n, err := unix.Flistxattr(int(f.Fd()), buf)
 	for errors.Is(err, unix.ERANGE) {
@@ -59,7 +58,7 @@ func attrNames(f *os.File) ([]string, error) {
 	return strings.Split(strings.TrimSuffix(string(buf[:n]), "\x00"), "\x00"), err
 }
 
-func attrValue(f *os.File, name string) ([]byte, error) {
+func attrValue(f openFile, name string) ([]byte, error) {
 	buf := make([]byte, 256)
 	n, err := unix.Fgetxattr(int(f.Fd()), name, buf)
 	for errors.Is(err, unix.ERANGE) {
@@ -74,7 +73,7 @@ func attrValue(f *os.File, name string) ([]byte, error) {
 
 // writeAttrs gives the new file f the attributes attrs, and takes away an ACL that its
 // directory handed on. The mode must be set before: it is part of an ACL.
-func writeAttrs(f *os.File, attrs []attr) error {
+func writeAttrs(f openFile, attrs []attr) error {
 	hasACL := false
 	for _, a := range attrs {
 		hasACL = hasACL || a.name == accessACL

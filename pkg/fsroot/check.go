@@ -83,7 +83,7 @@ func (c *commit) locate(it *item, rel string) (x *dir, info fs.FileInfo, err err
 	if x, err = c.dirs.at(it.at); err != nil {
 		return nil, nil, err
 	}
-	if info, err = x.lstat(it.name); info != nil && foldsNames {
+	if info, err = x.look(it.name); info != nil && foldsNames {
 		it.name = spelling(x.handle, it.name, info)
 	}
 	return x, info, err
@@ -115,7 +115,7 @@ func (c *commit) checkFile(it *item, x *dir, info fs.FileInfo) error {
 	if err := regular(it.step.Rel, info.Mode()); err != nil {
 		return err
 	}
-	f, err := x.handle.OpenFile(it.name, os.O_RDONLY|nonBlocking, 0)
+	f, err := x.openFile(it.name, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func (it *item) stageTemp(x *dir) (bare bool, err error) {
 	case perm == 0:
 		perm = 0o666
 	}
-	f, err := x.handle.OpenFile(it.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	f, err := x.openFile(it.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return false, err
 	}
@@ -194,7 +194,7 @@ func (it *item) stageTemp(x *dir) (bare bool, err error) {
 
 // dress gives the new file f what the old one has. A file that only takes the place of
 // one with another name gets what it can.
-func (it *item) dress(f *os.File, is fs.FileInfo) error {
+func (it *item) dress(f openFile, is fs.FileInfo) error {
 	owner := keepOwner(f, is, it.like)
 	perm := it.like.Mode().Perm()
 	if it.step.Perm != 0 {

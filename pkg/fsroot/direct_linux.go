@@ -17,20 +17,38 @@ const nonBlocking = unix.O_NONBLOCK | unix.O_NOCTTY
 const noLinks = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_SYMLINKS
 
 func (r *Root) openDirect(rel string) *File {
-	// A FIFO's writer and some devices notice an open, so look before.
-	if info := r.statDirect(rel, true); info == nil || !info.Mode().IsRegular() {
+	base := r.directBase()
+	if base < 0 {
 		return nil
 	}
-	f := r.direct(rel, unix.O_RDONLY|nonBlocking)
-	if f == nil {
+	defer unix.Close(base)
+	fd := regularBelow(base, rel)
+	if fd < 0 {
 		return nil
 	}
+	f := os.NewFile(uintptr(fd), rel)
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
 		f.Close()
 		return nil
 	}
 	return &File{File: f, Info: info, Real: rel}
+}
+
+// regularBelow opens what seems to be a regular file; -1 says that it could not.
+func regularBelow(base int, rel string) int {
+	// A FIFO's writer and some devices notice an open, so look before.
+	seen := openBelow(base, rel, unix.O_PATH|unix.O_NOFOLLOW)
+	if seen < 0 {
+		return -1
+	}
+	var st unix.Stat_t
+	err := unix.Fstat(seen, &st)
+	unix.Close(seen)
+	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return -1
+	}
+	return openBelow(base, rel, unix.O_RDONLY|nonBlocking)
 }
 
 func (r *Root) openDirDirect(rel string) *os.File {
@@ -52,34 +70,45 @@ func (r *Root) statDirect(rel string, follow bool) fs.FileInfo {
 }
 
 func (r *Root) direct(rel string, flags uint64) *os.File {
-	base := r.directBase()
-	if base == nil {
+	fd := r.directFD(rel, flags)
+	if fd < 0 {
 		return nil
 	}
-	defer base.Close()
-	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: noLinks}
-	for {
-		fd, err := unix.Openat2(int(base.Fd()), rel, &how)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			return nil
-		}
-		return os.NewFile(uintptr(fd), rel)
-	}
+	return os.NewFile(uintptr(fd), rel)
 }
 
-func (r *Root) directBase() *os.File {
+func (r *Root) directFD(rel string, flags uint64) int {
+	base := r.directBase()
+	if base < 0 {
+		return -1
+	}
+	defer unix.Close(base)
+	return openBelow(base, rel, flags)
+}
+
+// openBelow opens a path without links below the directory base; -1 says that it could not.
+func openBelow(base int, rel string, flags uint64) int {
+	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: noLinks}
+	fd, err := retry(func() (int, error) { return unix.Openat2(base, rel, &how) })
+	if err != nil {
+		return -1
+	}
+	return fd
+}
+
+// directBase opens the root's own directory; -1 says that it could not, or must not.
+func (r *Root) directBase() int {
 	if r.portable {
-		return nil
+		return -1
 	}
 	if r.within != nil {
-		return r.within.direct(r.sub, unix.O_PATH|unix.O_DIRECTORY)
+		return r.within.directFD(r.sub, unix.O_PATH|unix.O_DIRECTORY)
 	}
-	f, err := os.OpenFile(r.dir, unix.O_PATH|unix.O_DIRECTORY, 0)
+	fd, err := retry(func() (int, error) {
+		return unix.Open(r.dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	})
 	if err != nil {
-		return nil
+		return -1
 	}
-	return f
+	return fd
 }

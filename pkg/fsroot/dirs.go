@@ -31,6 +31,8 @@ type dir struct {
 	gone   bool   // or never made; known in recovery
 	handle *os.Root
 	file   *os.File // the same, for calls that os.Root has not; may be nil
+	fd     int      // of file
+	bare   bool     // fd may be used
 }
 
 func newDirs(r *Root) *dirs {
@@ -43,7 +45,7 @@ func (d *dirs) close() {
 		if x.file != nil {
 			x.file.Close()
 		}
-		x.handle, x.file = nil, nil
+		x.handle, x.file, x.bare = nil, nil, false
 	}
 	d.open = d.open[:0]
 }
@@ -166,6 +168,7 @@ func (d *dirs) opened(x *dir, handle *os.Root) error {
 		return errorAt("open", x.real, err)
 	}
 	x.id, x.handle, x.file = id, handle, file
+	x.fd, x.bare = int(file.Fd()), !d.root.portable
 	d.open = append(d.open, x)
 	return nil
 }
@@ -246,15 +249,6 @@ func (d *dirs) unmake(x *dir) error {
 		return errorAt("remove", x.real, err)
 	}
 	return nil
-}
-
-// lstat describes name in the open directory x; nil if there is nothing.
-func (x *dir) lstat(name string) (fs.FileInfo, error) {
-	info, err := x.handle.Lstat(name)
-	if os.IsNotExist(err) {
-		return nil, nil
-	}
-	return info, err
 }
 
 // holds reports whether name in the open directory x is the file id.

@@ -56,6 +56,9 @@ type Error struct {
 
 // KindOf returns the kind of the first [*Error] in err's chain, or Other.
 func KindOf(err error) Kind {
+	if err == nil {
+		return Other
+	}
 	var e *Error
 	if errors.As(err, &e) {
 		return e.Kind

@@ -87,7 +87,7 @@ func (c *commit) journal() []byte {
 		b = appendInts(b, int64(it.op), int64(it.at.index))
 		for _, name := range []string{it.name, it.temp, it.copy} {
 			b = append(b, ' ')
-			b = strconv.AppendQuote(b, name)
+			b = appendQuote(b, name)
 		}
 		b = appendInts(b, int64(it.perm))
 		for _, s := range []stamp{it.old, it.fresh} {
@@ -97,6 +97,16 @@ func (c *commit) journal() []byte {
 	}
 	b = append(b, '\n')
 	return fmt.Appendf(b, "end %d\n", crc32.ChecksumIEEE(b))
+}
+
+// appendQuote is strconv.AppendQuote, which takes its time for every letter.
+func appendQuote(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return strconv.AppendQuote(b, s)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
 }
 
 func appendInts(b []byte, numbers ...int64) []byte {

@@ -13,13 +13,25 @@ import (
 )
 
 // keepOwner gives f, which is, the owner and group of like.
-func keepOwner(f *os.File, is, like fs.FileInfo) error {
-	have, ok1 := is.Sys().(*syscall.Stat_t)
-	want, ok2 := like.Sys().(*syscall.Stat_t)
-	if !ok1 || !ok2 || (have.Uid == want.Uid && have.Gid == want.Gid) {
+func keepOwner(f openFile, is, like fs.FileInfo) error {
+	uid, gid, ok1 := ownerOf(is)
+	wantUID, wantGID, ok2 := ownerOf(like)
+	if !ok1 || !ok2 || (uid == wantUID && gid == wantGID) {
 		return nil
 	}
-	return f.Chown(int(want.Uid), int(want.Gid))
+	return f.Chown(int(wantUID), int(wantGID))
+}
+
+func ownerOf(info fs.FileInfo) (uid, gid uint32, ok bool) {
+	if own, ok := info.(interface{ owner() (uid, gid uint32) }); ok {
+		uid, gid = own.owner()
+		return uid, gid, true
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0, false
+	}
+	return st.Uid, st.Gid, true
 }
 
 // key names the directory that info describes, for every process on the machine.
@@ -31,9 +43,12 @@ func key(_ string, info fs.FileInfo) string {
 }
 
 // idOf returns which file the open f is, and how many names it has.
-func idOf(_ *os.File, info fs.FileInfo) (id fileID, links uint64) {
+func idOf(_ openFile, info fs.FileInfo) (id fileID, links uint64) {
 	if info == nil {
 		return fileID{}, 0
+	}
+	if own, ok := info.(interface{ identity() (fileID, uint64) }); ok {
+		return own.identity()
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

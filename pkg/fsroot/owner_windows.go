@@ -12,7 +12,7 @@ import (
 )
 
 // keepOwner does nothing: new files get the owner that the directory hands on.
-func keepOwner(_ *os.File, _, _ fs.FileInfo) error { return nil }
+func keepOwner(_ openFile, _, _ fs.FileInfo) error { return nil }
 
 // key names the directory dir, for every process on the machine.
 func key(dir string, _ fs.FileInfo) string {
@@ -24,7 +24,7 @@ func key(dir string, _ fs.FileInfo) string {
 }
 
 // idOf returns which file the open f is, and how many names it has.
-func idOf(f *os.File, _ fs.FileInfo) (id fileID, links uint64) {
+func idOf(f openFile, _ fs.FileInfo) (id fileID, links uint64) {
 	var info windows.ByHandleFileInformation
 	if err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info); err != nil {
 		return fileID{}, 0

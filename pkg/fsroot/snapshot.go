@@ -19,3 +19,27 @@ func (s *Snapshot) ID() any {
 	}
 	return s.file.id
 }
+
+// A Reader is [Root.Load] for many files. Until Close it keeps directories open that it has
+// read from, and takes a later file of the same directory from there: if the directory has
+// been moved meanwhile, what is read is what the path held when the Reader first came by.
+// That is found out like every other change. It is used from one goroutine.
+type Reader struct {
+	root *Root
+	dirs map[string]*dir // by path; only such as have no links in theirs
+}
+
+// Reader returns a reader of files below r. Nothing is opened before the first file.
+func (r *Root) Reader() *Reader { return &Reader{root: r, dirs: map[string]*dir{}} }
+
+// Load is [Root.Load].
+func (d *Reader) Load(rel string) (content []byte, was *Snapshot, err error) {
+	rel, err = clean("read", rel)
+	if err != nil {
+		return nil, nil, err
+	}
+	if content, info := d.loadBare(rel); info != nil {
+		return content, newSnapshot(rel, nil, info, content), nil
+	}
+	return d.root.Load(rel)
+}

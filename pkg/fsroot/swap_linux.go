@@ -13,8 +13,7 @@ func exchange(x *dir, a, b string) error { return x.rename(a, b, unix.RENAME_EXC
 func renameNew(x *dir, from, to string) error { return x.rename(from, to, unix.RENAME_NOREPLACE) }
 
 func (x *dir) rename(from, to string, flags uint) error {
-	fd := int(x.file.Fd())
-	return unix.Renameat2(fd, from, fd, to, flags)
+	return unix.Renameat2(x.fd, from, x.fd, to, flags)
 }
 
 // unable reports whether err may say that the system or the file system has no such call.

@@ -124,6 +124,9 @@ func (t *Tx) Load(rel string) (content []byte, was *Snapshot, err error) {
 }
 
 func (r *Root) load(rel string) ([]byte, *Snapshot, error) {
+	if content, info := r.loadBare(rel); info != nil {
+		return content, newSnapshot(rel, nil, info, content), nil
+	}
 	f, err := r.Open(rel)
 	if err != nil {
 		return nil, nil, err
@@ -133,12 +136,17 @@ func (r *Root) load(rel string) ([]byte, *Snapshot, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	was := &Snapshot{real: f.Real, file: stampOf(f.File, f.Info), mode: f.Info.Mode(), seed: maphash.MakeSeed()}
-	was.sum = maphash.Bytes(was.seed, content)
+	was := newSnapshot(f.Real, f.File, f.Info, content)
 	if f.Real != rel {
 		was.link, err = r.loadLink(rel)
 	}
 	return content, was, err
+}
+
+func newSnapshot(real string, f openFile, info fs.FileInfo, content []byte) *Snapshot {
+	s := &Snapshot{real: real, file: stampOf(f, info), mode: info.Mode(), seed: maphash.MakeSeed()}
+	s.sum = maphash.Bytes(s.seed, content)
+	return s
 }
 
 // LoadLink describes the symbolic link rel itself, wherever it leads, for a Step that
@@ -179,14 +187,14 @@ func linkAt(dir *os.Root, name string, info fs.FileInfo) (*linkStamp, error) {
 }
 
 // same reports whether the open file f has the content that the snapshot was taken of.
-func (s *Snapshot) same(f *os.File, buffer []byte) (bool, error) {
+func (s *Snapshot) same(f openFile, buffer []byte) (bool, error) {
 	var sum maphash.Hash
 	sum.SetSeed(s.seed)
 	for size := int64(0); size <= s.file.size; {
 		n, err := f.Read(buffer)
 		sum.Write(buffer[:n])
 		size += int64(n)
-		if err == io.EOF {
+		if err == io.EOF || (err == nil && size == s.file.size && n < len(buffer)) { // it asked for more
 			return size == s.file.size && sum.Sum64() == s.sum, nil
 		}
 		if err != nil {
@@ -197,7 +205,7 @@ func (s *Snapshot) same(f *os.File, buffer []byte) (bool, error) {
 }
 
 // readWhole reads the open file f and makes sure that it did not change meanwhile.
-func readWhole(f *os.File, info fs.FileInfo, rel string) ([]byte, error) {
+func readWhole(f openFile, info fs.FileInfo, rel string) ([]byte, error) {
 	if info.Size() > MaxLoad {
 		return nil, &Error{Op: "read", Path: rel, Kind: TooLarge}
 	}
@@ -205,7 +213,7 @@ func readWhole(f *os.File, info fs.FileInfo, rel string) ([]byte, error) {
 	for {
 		n, err := f.Read(content[len(content):cap(content)])
 		content = content[:len(content)+n]
-		if err == io.EOF {
+		if err == io.EOF || (err == nil && n > 0 && int64(len(content)) == info.Size()) { // it asked for more
 			break
 		}
 		if err != nil {
@@ -225,7 +233,7 @@ func readWhole(f *os.File, info fs.FileInfo, rel string) ([]byte, error) {
 	return content, nil
 }
 
-func stampOf(f *os.File, info fs.FileInfo) stamp {
+func stampOf(f openFile, info fs.FileInfo) stamp {
 	id, _ := idOf(f, info)
 	return stamp{id, info.Size(), info.ModTime().UnixNano()}
 }

@@ -17,12 +17,13 @@ import (
 // several. A patch may touch one root only.
 type Dir struct {
 	set   *fsroot.Set
+	roots []*fsroot.Root // of set
 	state string
 }
 
 // NewDir returns the storage of the files below the roots of set. "" is the usual state
 // directory. Nothing is opened or locked before the first use.
-func NewDir(set *fsroot.Set, stateDir string) *Dir { return &Dir{set, stateDir} }
+func NewDir(set *fsroot.Set, stateDir string) *Dir { return &Dir{set, set.Roots(), stateDir} }
 
 // View returns a reader that takes no lock.
 func (d *Dir) View(context.Context) View { return &dirView{dir: d} }
@@ -38,7 +39,7 @@ func (d *Dir) Begin(ctx context.Context) (Tx, error) {
 		}
 		return err
 	}
-	if roots := d.set.Roots(); len(roots) == 1 {
+	if roots := d.roots; len(roots) == 1 {
 		return tx, tx.choose(roots[0])
 	}
 	return tx, nil
@@ -46,7 +47,7 @@ func (d *Dir) Begin(ctx context.Context) (Tx, error) {
 
 // Place returns where a clean path lies.
 func (d *Dir) Place(p string) (place fsroot.Place, ok bool) {
-	roots := d.set.Roots()
+	roots := d.roots
 	if len(roots) == 1 {
 		return fsroot.Place{Root: roots[0], Rel: p}, true
 	}
@@ -76,7 +77,7 @@ func (d *Dir) Real(p string) (clean string, ok bool) {
 
 // form returns the clean path of what is at rel below r.
 func (d *Dir) form(r *fsroot.Root, rel string) string {
-	if len(d.set.Roots()) == 1 {
+	if len(d.roots) == 1 {
 		return rel
 	}
 	return filepath.ToSlash(r.Abs(rel))
@@ -88,6 +89,9 @@ type dirView struct {
 	root *fsroot.Root             // that is touched; nil before the first
 	lock func(*fsroot.Root) error // called when it is known; may be nil
 	real map[fsroot.Place]string  // of directories: the path with links resolved
+
+	held   bool
+	reader *fsroot.Reader // while held; nil before the first file
 }
 
 // choose makes r the root that is touched.
@@ -163,7 +167,7 @@ func absolute(p string) bool {
 // relative finds the root that has rel; else the one that is touched, has its directory, or
 // is the first.
 func (v *dirView) relative(asked, rel string) (fsroot.Place, error) {
-	roots := v.dir.set.Roots()
+	roots := v.dir.roots
 	switch len(roots) {
 	case 0:
 		return fsroot.Place{}, refusal(InvalidPath, "%s cannot be looked up, since no directory is served", quotePath(asked))
@@ -235,7 +239,7 @@ func (v *dirView) Load(p string, limit int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	content, was, err := place.Root.Load(place.Rel)
+	content, was, err := v.read(place)
 	switch {
 	case fsroot.KindOf(err) == fsroot.NotExist:
 		return nil, nil
@@ -248,6 +252,27 @@ func (v *dirView) Load(p string, limit int64) (*File, error) {
 		Content: content, Perm: was.Perm(), IsLink: was.IsLink(),
 		Real: v.dir.form(place.Root, was.Real()), Same: was.ID(), Token: was,
 	}, nil
+}
+
+// hold lets the directories of files that are loaded stay open, until release is called.
+func (v *dirView) hold() (release func()) {
+	v.held = true
+	return func() {
+		if v.held = false; v.reader != nil {
+			v.reader.Close()
+			v.reader = nil
+		}
+	}
+}
+
+func (v *dirView) read(place fsroot.Place) ([]byte, *fsroot.Snapshot, error) {
+	if !v.held {
+		return place.Root.Load(place.Rel)
+	}
+	if v.reader == nil { // there is one root only
+		v.reader = place.Root.Reader()
+	}
+	return v.reader.Load(place.Rel)
 }
 
 // brokenLink returns the link at p that cannot be followed because of why, or the error if

@@ -56,10 +56,17 @@ func (l *locator) index(p Pass) *lineIndex {
 func (h *Hunk) old() [][]byte { return oldLines(h.Lines) }
 
 func oldLines(lines []Line) [][]byte {
-	var old [][]byte
+	count, size := 0, 0
 	for _, l := range lines {
 		if l.Op != '+' {
-			old = append(old, []byte(l.Text))
+			count, size = count+1, size+len(l.Text)
+		}
+	}
+	old, text := make([][]byte, 0, count), make([]byte, 0, size)
+	for _, l := range lines {
+		if l.Op != '+' {
+			text = append(text, l.Text...)
+			old = append(old, text[len(text)-len(l.Text):len(text):len(text)])
 		}
 	}
 	return old
@@ -86,7 +93,7 @@ func (l *locator) locate(i int) (edit, error) {
 		return edit{}, err
 	}
 	short := withoutBlankTail(h.Lines)
-	shortOld := oldLines(short)
+	shortOld := s.old[:len(s.old)-(len(h.Lines)-len(short))] // what it lacks is context
 	if len(s.old) == 0 || h.Unified == nil && len(shortOld) == 0 {
 		s.lines = short
 		return l.insert(s)

@@ -104,6 +104,10 @@ func newLineIndex(pass Pass, f *fileText, wanted [][]byte) *lineIndex {
 		filter[h>>6&1023] |= 1 << (h & 63)
 	}
 	x.at = make([][]int32, len(x.wanted))
+	first := make([]int32, len(x.wanted)) // most lines are in a file once
+	for i := range x.at {
+		x.at[i] = first[i : i : i+1]
+	}
 	for i := range x.hashes {
 		h := x.hash(f.line(i))
 		x.hashes[i] = h

@@ -28,6 +28,9 @@ func (p *Patch) Plan(ctx context.Context, v View) (*Plan, error) {
 	if len(p.Sections) == 0 {
 		return nil, refusal(EmptyPatch, "the patch names no files"+unchanged)
 	}
+	if h, ok := v.(interface{ hold() (release func()) }); ok {
+		defer h.hold()()
+	}
 	o := newOverlay(v)
 	for i := range p.Sections {
 		if err := ctx.Err(); err != nil {

@@ -38,7 +38,7 @@ func (a Outcome) touchesAs(b Outcome) bool {
 
 // outcomes sums up the sections for each file.
 func (o *overlay) outcomes() []Outcome {
-	var out []Outcome
+	out := make([]Outcome, 0, len(o.order))
 	sources := o.sources()
 	for _, n := range o.order {
 		switch f := n.now; {

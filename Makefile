@@ -55,7 +55,7 @@ generated:
 	go generate ./... || exit 1; \
 	[ "$$before" = "$$(state)" ] || { git status --short; echo "go generate changed these: commit them"; exit 1; }
 
-bench: ## measure start, memory, CPU and HTTP against a minimal go-sdk server (four minutes)
+bench: ## measure servers against a minimal go-sdk server, and patches against git apply (five minutes)
 	go run ./integration/bench
 
 clients: ## install the clients of others that integration tests drive

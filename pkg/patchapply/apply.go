@@ -21,15 +21,25 @@ type HunkReport struct {
 // bytes that no hunk changes stay as they are, and before is not written to. Errors are
 // [NotText], [ContextNotFound], [AnchorNotFound] and [Ambiguous].
 func (s *Section) Apply(before []byte) (after []byte, report []HunkReport, err error) {
+	return s.apply(before, &scratch{})
+}
+
+// A scratch is memory that an Apply leaves to the next one.
+type scratch struct {
+	starts []int
+	hashes []uint64
+}
+
+func (s *Section) apply(before []byte, mem *scratch) (after []byte, report []HunkReport, err error) {
 	if len(s.Hunks) == 0 {
 		return before, nil, nil
 	}
-	f, err := s.open(before)
+	f, err := s.open(before, mem)
 	if err != nil {
 		return nil, nil, err
 	}
-	l := &locator{section: s, file: f}
-	e := newEmitter(f)
+	l := &locator{section: s, file: f, mem: mem, old: make([][][]byte, len(s.Hunks))}
+	e := newEmitter(f, s.added())
 	for i := range s.Hunks {
 		edit, err := l.locate(i)
 		if err != nil {
@@ -46,7 +56,7 @@ func (s *Section) Apply(before []byte) (after []byte, report []HunkReport, err e
 }
 
 // open finds a file's lines, as the hunks need them.
-func (s *Section) open(before []byte) (*fileText, error) {
+func (s *Section) open(before []byte, mem *scratch) (*fileText, error) {
 	notText := func(why string) error {
 		return &Error{Class: NotText, Path: s.Path, Line: s.Line, Text: fmt.Sprintf("%s: %s.%s", quotePath(s.Path), why, unchanged)}
 	}
@@ -71,8 +81,20 @@ func (s *Section) open(before []byte) (*fileText, error) {
 	if rest, ok := bytes.CutPrefix(before, []byte(bom)); ok && !hasBOM {
 		f.data, f.bom = rest, before[:len(bom)]
 	}
-	f.split(hasCR)
+	f.split(hasCR, mem)
 	return f, nil
+}
+
+// added returns how many bytes the hunks may add, but for indentation.
+func (s *Section) added() (n int) {
+	for _, h := range s.Hunks {
+		for _, l := range h.Lines {
+			if l.Op == '+' {
+				n += len(l.Text) + len("\r\n")
+			}
+		}
+	}
+	return n
 }
 
 func isASCII(s string) bool {

@@ -1,6 +1,9 @@
 package patchapply
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // A fileText is a file as lines. Each keeps the line end that it has.
 type fileText struct {
@@ -12,13 +15,14 @@ type fileText struct {
 }
 
 // split finds the lines.
-func (f *fileText) split(keepCR bool) {
+func (f *fileText) split(keepCR bool, mem *scratch) {
 	f.keepCR = keepCR
 	end := byte('\n')
 	if !keepCR && bytes.IndexByte(f.data, '\n') < 0 && bytes.IndexByte(f.data, '\r') >= 0 {
 		end, f.crOnly = '\r', true
 	}
-	f.starts = make([]int, 0, bytes.Count(f.data, []byte{end})+2)
+	mem.starts = slices.Grow(mem.starts[:0], bytes.Count(f.data, []byte{end})+2)
+	f.starts = mem.starts[:0]
 	for at := 0; at < len(f.data); {
 		f.starts = append(f.starts, at)
 		n := bytes.IndexByte(f.data[at:], end)
@@ -87,8 +91,9 @@ type emitter struct {
 	blank []byte // for shifted lines
 }
 
-func newEmitter(f *fileText) *emitter {
-	e := &emitter{file: f, out: make([]byte, 0, len(f.bom)+len(f.data)+len(f.data)/64+512), start: len(f.bom)}
+// newEmitter makes one for a file to which about so many bytes are added.
+func newEmitter(f *fileText, added int) *emitter {
+	e := &emitter{file: f, out: make([]byte, 0, len(f.bom)+len(f.data)+len(f.data)/64+added+16), start: len(f.bom)}
 	e.out = append(e.out, f.bom...)
 	return e
 }

@@ -2,6 +2,7 @@ package patchapply
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +17,8 @@ const maxPlaces = 6
 type locator struct {
 	section *Section
 	file    *fileText
+	mem     *scratch
+	old     [][][]byte // lines that hunks find, by hunk; nil: not asked for yet
 	indexes [passes]*lineIndex
 	cursor  int // where the next hunk may begin, from 0
 	changed int // where one with numbers may: git prints some that share context with the one before
@@ -46,14 +49,26 @@ func (l *locator) index(p Pass) *lineIndex {
 		for _, anchor := range h.Anchors {
 			wanted = append(wanted, []byte(anchor), []byte(withoutTail(anchor)))
 		}
-		wanted = append(wanted, h.old()...)
+		wanted = append(wanted, l.oldOf(i)...)
 	}
-	l.indexes[p] = newLineIndex(p, l.file, wanted)
+	var hashes []uint64
+	if p == PassExact { // the others are seldom needed
+		l.mem.hashes = slices.Grow(l.mem.hashes[:0], l.file.count())
+		hashes = l.mem.hashes[:l.file.count()]
+	} else {
+		hashes = make([]uint64, l.file.count())
+	}
+	l.indexes[p] = newLineIndex(p, l.file, wanted, hashes)
 	return l.indexes[p]
 }
 
-// old returns the lines that a hunk finds.
-func (h *Hunk) old() [][]byte { return oldLines(h.Lines) }
+// oldOf returns the lines that hunk i finds.
+func (l *locator) oldOf(i int) [][]byte {
+	if l.old[i] == nil {
+		l.old[i] = oldLines(l.section.Hunks[i].Lines)
+	}
+	return l.old[i]
+}
 
 func oldLines(lines []Line) [][]byte {
 	count, size := 0, 0
@@ -88,7 +103,7 @@ func (l *locator) locate(i int) (edit, error) {
 	if h.Unified != nil {
 		s.from = l.changed
 	}
-	s.old = oldLines(s.lines)
+	s.old = l.oldOf(i)
 	if err := l.findAnchors(s); err != nil {
 		return edit{}, err
 	}

@@ -92,9 +92,10 @@ type lineIndex struct {
 	buf    [2][]byte
 }
 
-// newLineIndex reads a file, and the lines that a patch will ask for.
-func newLineIndex(pass Pass, f *fileText, wanted [][]byte) *lineIndex {
-	x := &lineIndex{pass: pass, file: f, seed: maphash.MakeSeed(), hashes: make([]uint64, f.count()), wanted: map[uint64]int32{}}
+// newLineIndex reads a file, and the lines that a patch will ask for. It fills hashes, one for
+// each line of the file.
+func newLineIndex(pass Pass, f *fileText, wanted [][]byte, hashes []uint64) *lineIndex {
+	x := &lineIndex{pass: pass, file: f, seed: maphash.MakeSeed(), hashes: hashes, wanted: map[uint64]int32{}}
 	var filter [1 << 10]uint64 // most lines are not wanted: a bit for 16 bits of the hash
 	for _, line := range wanted {
 		h := x.hash(line)

@@ -15,8 +15,8 @@ func TestFind(t *testing.T) {
 		file := randomLines(r, r.IntN(60))
 		lines := randomLines(r, 1+r.IntN(5))
 		f := &fileText{data: bytes.Join(append(slices.Clone(file), nil), []byte("\n"))}
-		f.split(false)
-		x := newLineIndex(PassExact, f, lines)
+		f.split(false, &scratch{})
+		x := newLineIndex(PassExact, f, lines, make([]uint64, f.count()))
 		from, hint := r.IntN(len(file)+1), r.IntN(len(file)+1)
 		want := everywhere(file, lines, from)
 		hashes, _ := x.rarest(lines)

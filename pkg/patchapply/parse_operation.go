@@ -147,7 +147,7 @@ func (p *parser) adopt(s *Section) error {
 // onlyAdds reports whether hunks with numbers have no old lines.
 func onlyAdds(hunks []Hunk) bool {
 	for _, h := range hunks {
-		if len(h.old()) > 0 || h.Unified == nil {
+		if len(oldLines(h.Lines)) > 0 || h.Unified == nil {
 			return false
 		}
 	}

@@ -155,7 +155,7 @@ func (o *overlay) update(n *name, s *Section) error {
 	}
 	after, report := f.content, []HunkReport(nil)
 	if len(s.Hunks) > 0 {
-		if after, report, err = s.Apply(f.content); err != nil {
+		if after, report, err = s.apply(f.content, &o.mem); err != nil {
 			return err
 		}
 	}

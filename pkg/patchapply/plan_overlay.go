@@ -17,6 +17,7 @@ type overlay struct {
 	nodes map[any]*node    // of the files that were loaded, by what their names have in common
 	order []*name          // as they were first touched
 	below map[string]int   // directories: how many files the patch has put below
+	mem   scratch
 }
 
 // A name is a path: what it was, and what it is now.

@@ -89,6 +89,9 @@ func (o *overlay) apply(s *Section) error {
 	case !n.taken():
 		return o.absent(n, s.Path)
 	case s.Kind == Delete:
+		if err := o.mayDelete(n, s); err != nil {
+			return err
+		}
 		o.drop(n)
 		return nil
 	}
@@ -107,6 +110,36 @@ func (o *overlay) add(n *name, s *Section) error {
 		return err
 	}
 	return o.put(n, f)
+}
+
+// mayDelete returns an error where a diff that deletes a file shows other lines than it has.
+func (o *overlay) mayDelete(n *name, s *Section) error {
+	if len(s.Hunks) == 0 {
+		return nil
+	}
+	f, err := o.file(n)
+	if err != nil {
+		return err
+	}
+	rest, report, err := s.Apply(f.content)
+	if err != nil {
+		return err
+	}
+	for _, r := range report {
+		if r.Pass > PassRightTrim {
+			return refusal(ContextNotFound, "%s is not deleted: its lines differ in white space or punctuation from those that the diff removes, from line %d on", quotePath(n.path), r.OldLine)
+		}
+	}
+	if rest = bytes.TrimPrefix(rest, []byte(bom)); len(rest) > 0 {
+		return refusal(ContextNotFound, "%s is not deleted: it has %d lines that the diff does not remove, such as %s; remove all lines as they are in the file, or use *** Delete File",
+			quotePath(n.path), 1+bytes.Count(bytes.TrimSuffix(rest, []byte{'\n'}), []byte{'\n'}), quoteLine(string(firstLine(rest))))
+	}
+	return nil
+}
+
+func firstLine(text []byte) []byte {
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
+	return bytes.TrimSuffix(line, []byte{'\r'})
 }
 
 func exists(p string) error {

@@ -20,15 +20,17 @@ func TestParseUnified(t *testing.T) {
 	}{
 		{"diff -u with times", "--- f.orig\t2026-01-02 03:04:05.000000000 +0000\n+++ f\t2026-01-02 03:04:06.000000000 +0000\n" + hunk, []string{"1 update f 1 hunks"}, 0},
 		{"diff -u of a new version", "--- f\n+++ f.new\n" + hunk, []string{"1 update f 1 hunks"}, 0},
-		{"diff -u of two names", "--- one\n+++ two\n" + hunk, []string{"1 update two 1 hunks"}, 0},
+		{"diff -u of a version set aside in git's names", "--- a/d/f.orig\n+++ b/d/f\n" + hunk, []string{"1 update d/f 1 hunks"}, 0},
+		{"diff -u of two trees", "--- /t/old/d/f\n+++ /t/new/d/f\n" + hunk, []string{"1 update d/f 1 hunks"}, 0},
+		{"one name with a prefix", "--- a/d/f\n+++ d/f\n" + hunk, []string{"1 update d/f 1 hunks"}, 0},
 		{"diff -ru", "diff -ru v1/src/f v2/src/f\n--- v1/src/f\tMon\n+++ v2/src/f\tTue\n" + hunk + "diff -ru v1/g v2/g\n--- v1/g\n+++ v2/g\n" + hunk, []string{"2 update src/f 1 hunks", "8 update g 1 hunks"}, 0},
 		{"only in", "Only in b: x\n--- a/f\n+++ b/f\n" + hunk, []string{"2 update f 1 hunks"}, 1},
 		{"svn", "Index: f\n===================\n--- f\t(revision 1)\n+++ f\t(working copy)\n" + hunk, []string{"3 update f 1 hunks"}, 0},
 		{"new file of diff -N", "--- a/f\t1970-01-01 01:00:00.000000000 +0100\n+++ b/f\t2026-01-01\n@@ -0,0 +1 @@\n+x\n", []string{`1 add f "x\n"`}, 0},
 		{"empty file that grows", "--- a/f\t2026-01-01\n+++ b/f\t2026-01-01\n@@ -0,0 +1 @@\n+x\n", []string{"1 update f 1 hunks"}, 0},
-		{"removed file of diff -N", "--- a/f\t2026-01-01\n+++ b/f\t1970-01-01 00:00:00\n@@ -1 +0,0 @@\n-x\n", []string{"1 delete f"}, 0},
+		{"removed file of diff -N", "--- a/f\t2026-01-01\n+++ b/f\t1970-01-01 00:00:00\n@@ -1 +0,0 @@\n-x\n", []string{"1 delete f 1 hunks"}, 0},
 		{"/dev/null before", "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n", []string{`1 add f "x"`}, 0},
-		{"/dev/null after", "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", []string{"1 delete f"}, 0},
+		{"/dev/null after", "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", []string{"1 delete f 1 hunks"}, 0},
 		{"prefix i and w", "diff --git i/d/f w/d/f\nindex 1..2 100644\n--- i/d/f\n+++ w/d/f\n" + hunk, []string{"1 update d/f 1 hunks"}, 0},
 		{"no prefix", "diff --git a/f a/f\n--- a/f\n+++ a/f\n" + hunk, []string{"1 update a/f 1 hunks"}, 0},
 		{"blanks in a name", "diff --git a/a b/f b/a b/f\n--- a/a b/f\t\n+++ b/a b/f\t\n" + hunk, []string{"1 update a b/f 1 hunks"}, 0},
@@ -120,7 +122,7 @@ func TestRealGitHeaders(t *testing.T) {
 		_, s, _ = strings.Cut(s, " ")
 		got = append(got, s)
 	}
-	want := []string{"delete gone", "update chain2 -> chain3", "update chain1 -> chain2", `add empty ""`, "update run 755", "update old name -> ñew"}
+	want := []string{"delete gone 1 hunks", "update chain2 -> chain3", "update chain1 -> chain2", `add empty ""`, "update run 755", "update old name -> ñew"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -1,25 +1,37 @@
 package patchapply
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // An indent is how much deeper or less deep the file is indented than the patch.
 type indent struct {
 	add    string // in front of each line
 	remove string // or taken off there
+	tab    int    // or how many blanks of the patch are a tab of the file
 }
 
 // apply appends a shifted line. Blank ones are left alone.
 func (n indent) apply(to []byte, text string) []byte {
-	if n == (indent{}) || isBlank(text) {
+	switch {
+	case n == (indent{}) || isBlank(text):
 		return append(to, text...)
+	case n.tab > 0:
+		blanks := len(leading(text))
+		to = append(to, strings.Repeat("\t", blanks/n.tab)...)
+		return append(to, text[blanks:]...)
 	}
 	return append(append(to, n.add...), strings.TrimPrefix(text, n.remove)...)
 }
 
 // findIndent returns the shift that all lines share in which patch and file differ, or none
-// where there is no such shift, or where the hunk itself is about white space.
+// where there is no such shift, or where the hunk itself is about white space. Removed lines
+// that do not differ count: then context has lost its first character, or a blank that it
+// needs there.
 func findIndent(f *fileText, lines []Line, start int) indent {
 	var shift indent
+	removed, same := false, false
 	for _, l := range lines {
 		if l.Op == '+' {
 			continue
@@ -29,7 +41,9 @@ func findIndent(f *fileText, lines []Line, start int) indent {
 		if isBlank(text) {
 			continue
 		}
-		one, ok := indentBetween(leading(l.Text), leading(text))
+		patch, file := leading(l.Text), leading(text)
+		removed, same = removed || l.Op == '-', same || l.Op == '-' && patch == file
+		one, ok := indentBetween(patch, file)
 		if !ok || one != (indent{}) && shift != (indent{}) && one != shift {
 			return indent{}
 		}
@@ -37,7 +51,7 @@ func findIndent(f *fileText, lines []Line, start int) indent {
 			shift = one
 		}
 	}
-	if shift == (indent{}) || !shift.fits(lines) {
+	if shift == (indent{}) || same || !removed && shift.add == " " || !shift.fits(lines) {
 		return indent{}
 	}
 	return shift
@@ -45,6 +59,10 @@ func findIndent(f *fileText, lines []Line, start int) indent {
 
 // indentBetween returns what makes the file's indentation of the patch's.
 func indentBetween(patch, file string) (indent, bool) {
+	if file != "" && patch != "" && strings.Trim(file, "\t") == "" && strings.Trim(patch, " ") == "" {
+		tab := len(patch) / len(file)
+		return indent{tab: tab}, tab > 1 && tab*len(file) == len(patch)
+	}
 	if add, ok := strings.CutSuffix(file, patch); ok {
 		return indent{add: add}, true
 	}
@@ -67,6 +85,9 @@ func (n indent) fits(lines []Line) bool {
 		if l.Op != '+' || isBlank(l.Text) {
 			continue
 		}
+		if blanks := leading(l.Text); n.tab > 0 && (strings.Trim(blanks, " ") != "" || len(blanks)%n.tab != 0) {
+			return false
+		}
 		if !strings.HasPrefix(l.Text, n.remove) || old[squeeze(l.Text)] {
 			return false
 		}
@@ -77,5 +98,5 @@ func (n indent) fits(lines []Line) bool {
 // squeeze returns a line without white space.
 func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 
-// leading returns the blanks that a line begins with.
-func leading(s string) string { return s[:len(s)-len(strings.TrimLeft(s, " \t"))] }
+// leading returns the white space that a line begins with.
+func leading(s string) string { return s[:len(s)-len(strings.TrimLeftFunc(s, unicode.IsSpace))] }

@@ -156,8 +156,8 @@ func (e *emitter) add(shift indent, text string, end []byte) {
 	e.ended, e.added = len(end), true
 }
 
-// finish writes the rest, and settles how the last line ends: as a hunk with numbers says, or
-// else as the file ended before.
+// finish writes the rest, and settles how the last line ends: as a hunk with numbers says,
+// where it says anything, or else as the file ended before.
 func (e *emitter) finish() []byte {
 	e.copy(e.file.count())
 	if len(e.out) == e.start || !e.tail {
@@ -165,7 +165,7 @@ func (e *emitter) finish() []byte {
 	}
 	strip := !e.file.terminated()
 	if numbers := e.last.Unified; numbers != nil {
-		strip = e.added && numbers.NoNewlineNew
+		strip = e.added && (numbers.NoNewlineNew || strip && !numbers.NoNewlineOld)
 	}
 	if strip {
 		e.out = e.out[:len(e.out)-e.ended]

@@ -59,6 +59,8 @@ func TestMisreadContent(t *testing.T) {
 		{name: "fence that has lost its blank", before: "a\nb\n```\nc\n", patch: f + "@@ -1,9 +1,9 @@\n a\n-b\n+B\n```\n-c\n+C\n", class: patchapply.ParseError, part: "patch line 8"},
 		{name: "the same in a fence", before: "a\nb\n```\nc\n", patch: "```diff\n" + f + "@@ -1,9 +1,9 @@\n a\n-b\n+B\n```\n-c\n+C\n```\n", class: patchapply.ParseError, part: "patch line 9"},
 		{name: "word that has lost its blank", before: "a\nb\nEND\nc\n", patch: f + "@@ -1,2 +1,2 @@\n a\n-b\n+B\nEND\n-c\n+C\n", class: patchapply.ParseError, part: "patch line 8"},
+		{name: "word behind counts that fit, in a fence", before: "a\nb\nEND\nc\n", patch: "```\n" + f + "@@ -1,2 +1,2 @@\n a\n-b\n+B\nEND\n-c\n+C\n```\n", class: patchapply.ParseError, part: "patch line 9"},
+		{name: "heredoc and text behind it", before: "a\nb\n", patch: "git apply <<'END'\n" + f + "@@ -1,9 +1,2 @@\n a\n-b\n+B\nEND\n- done\n", want: "a\nB\n"},
 		{name: "dash behind a whole hunk", before: "a\nb\n- c\n", patch: f + "@@ -1,2 +1,2 @@\n a\n-b\n+B\n\n-- c\n", class: patchapply.ContextNotFound, part: "hunk 1"},
 		{name: "signature behind counts that do not fit", before: "a\nb\n", patch: "diff --git a/f b/f\n" + f + "@@ -1,3 +1,3 @@\n a\n-b\n+B\n-- \n2.43.0\n\n", want: "a\nB\n"},
 		{name: "signature in a fence", before: "a\nb\n", patch: "```diff\n" + f + "@@ -1,3 +1,3 @@\n a\n-b\n+B\n-- \n2.43.0\n```\n", want: "a\nB\n"},
@@ -68,6 +70,10 @@ func TestMisreadContent(t *testing.T) {
 		{name: "function for numbers", before: "f\nx\ng\nx\n", patch: f + "@@ g @@\n-x\n+y\n", want: "f\nx\ng\ny\n"},
 		{name: "no numbers, CRLF", before: "a\nb\n", patch: "--- a/f\r\n+++ b/f\r\n@@\r\n-b\r\n+B\r\n", want: "a\nB\n"},
 		{name: "content behind an end that lacks its blank", before: "a\n*** End Patch\nb\n", patch: "*** Begin Patch\n*** Update File: f\n@@\n-a\n+A\n*** End Patch\n-b\n+B\n*** End Patch\n", class: patchapply.ParseError, part: "patch line 7"},
+		{name: "indented removal behind the end", before: "a\n", patch: update("@@\n-a\n+A\n") + "-  b\n", class: patchapply.ParseError, part: "patch line 7"},
+		{name: "addition behind the end", before: "a\n", patch: update("@@\n-a\n+A\n") + "+ b\n", class: patchapply.ParseError, part: "patch line 7"},
+		{name: "counts too large by one, header of the next file", before: "a\nb\nc\n", patch: f + "@@ -2,3 +2,3 @@\n-b\n+B\n c\n--- /dev/null\n+++ b/g\n@@ -0,0 +1 @@\n+x\n", want: "a\nB\nc\n"},
+		{name: "counts that fit, lines like a header, next hunk", before: "-- f\nb\nc\nd\n", patch: f + "@@ -1,2 +1,2 @@\n b\n--- f\n+++ f\n@@ -4 +4 @@\n-d\n+D\n", class: patchapply.ContextNotFound, part: "`-- f`"},
 		{name: "fence behind an indented end", before: "a\n*** End Patch\n```\n", patch: "*** Begin Patch\n*** Update File: f\n@@\n-a\n+A\n *** End Patch\n ```\n", class: patchapply.ParseError, part: "cut off"},
 	} {
 		t.Run(m.name, m.run)

@@ -35,7 +35,11 @@ func (p *parser) envelopes() error {
 // isChange reports whether a line outside of hunks looks like one that adds or removes
 // something, and not like an item of a list, or a rule.
 func isChange(line string) bool {
-	return len(line) > 1 && (line[0] == '+' || line[0] == '-') && strings.IndexByte(" -+\t", line[1]) < 0
+	if line == "" || line[0] != '-' {
+		return line != "" && line[0] == '+'
+	}
+	rest := line[1:]
+	return rest != "" && rest[0] != '-' && (rest[0] != ' ' || strings.HasPrefix(rest, "  "))
 }
 
 // envelope reads one, from its first line on.

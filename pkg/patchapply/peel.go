@@ -58,16 +58,19 @@ func isClosing(line string) bool {
 
 // noteWrapper notes that a line outside of hunks opens a fence or a heredoc.
 func (p *parser) noteWrapper(line string) {
-	p.wrapped = p.wrapped || isFence(line) || strings.Contains(line, "<<")
+	p.wrapped = p.wrapped || isFence(line)
+	if _, word, ok := strings.Cut(line, "<<"); ok {
+		word, _, _ = strings.Cut(strings.TrimLeft(word, "- \t"), " ")
+		p.heredoc = strings.Trim(word, `'"\`)
+	}
 }
 
-// endsDiff reports whether the parser's line, which closes a wrapper, is the end of the diff,
-// so that behind it may stand anything. It must not be a line of a hunk that has lost its
-// blank: something must have been opened, and the hunk before be whole, or no other fence be
-// left to close it.
-func (p *parser) endsDiff(f *diffFile, end int) bool {
-	if !p.wrapped || !f.loose {
-		return p.wrapped
+// endsDiff reports whether the parser's line closes what was opened, so that behind it may
+// stand anything. It must not be a line of a hunk that has lost its blank: then the fence that
+// does close is still to come.
+func (p *parser) endsDiff(end int) bool {
+	if line := p.line(p.pos); !isFence(line) {
+		return line == p.heredoc
 	}
 	fences, next := 0, 0
 	for i := p.pos + 1; i < end; i++ {
@@ -79,5 +82,5 @@ func (p *parser) endsDiff(f *diffFile, end int) bool {
 			fences++
 		}
 	}
-	return isFence(p.line(p.pos)) && fences%2 == next
+	return p.wrapped && fences%2 == next
 }

@@ -71,7 +71,7 @@ func (p *parser) diffFile(f *diffFile, end int) error {
 		case p.isSignature(p.pos, end):
 			f.over = true
 		case isClosing(line):
-			f.over = f.over || p.endsDiff(f, end)
+			f.over = f.over || p.endsDiff(end)
 			p.noteWrapper(line)
 		case isDiffNoise(line):
 		case strayHeader(line), isMarker(line, beginPatch):
@@ -113,7 +113,7 @@ func (p *parser) diffHunks(f *diffFile, end int) error {
 		if err := p.diffHunk(&h, end); err != nil {
 			return err
 		}
-		f.bare, f.loose = f.bare || h.Unified == nil, h.Unified == nil || !h.fits(0)
+		f.bare = f.bare || h.Unified == nil
 		if len(h.Lines) == 0 {
 			return p.fail(h.Line-1, "this hunk has no lines", hunkLines)
 		}
@@ -226,7 +226,7 @@ func (p *parser) counted(n *Numbers, end int) (int, bool) {
 	before, after, i := n.OldCount, n.NewCount, p.pos
 	for ; i < end && (before > 0 || after > 0); i++ {
 		line := p.line(i)
-		if !canBeHunk(line) {
+		if !canBeHunk(line) || before == 1 && after == 1 && p.isNextPair(i, n) {
 			return 0, false
 		}
 		switch {
@@ -245,6 +245,18 @@ func (p *parser) counted(n *Numbers, end int) (int, bool) {
 		i++
 	}
 	return i, p.follows(i, end)
+}
+
+// isNextPair reports whether line i begins the header of the next file, although the counts
+// of a hunk include it: the names agree, and the hunk behind lies before this one's end.
+func (p *parser) isNextPair(i int, n *Numbers) bool {
+	if !p.isPair(i) {
+		return false
+	}
+	f := &diffFile{}
+	f.setPair(p.line(i), p.line(i+1))
+	next, ok := parseNumbers(p.line(i + 2))
+	return ok && next.Old < n.Old+n.OldCount-1 && (f.old == devNull || f.new == devNull || commonName(f.old, f.new) != "")
 }
 
 // follows reports whether line i can stand behind a hunk that is whole. What could be one of

@@ -26,7 +26,6 @@ type diffFile struct {
 	hunks              []Hunk
 	crlf               bool // their heads end in \r\n
 	bare               bool // a hunk has no numbers
-	loose              bool // the last hunk has none, or they do not fit
 	over               bool // the diff's end was seen: a fence, or the signature of a mail
 }
 

@@ -140,6 +140,7 @@ func TestApplyUnified(t *testing.T) {
 		{"insertion behind the end", "a\n", diff("@@ -9,0 +9 @@\n+x\n"), "a\nx\n"},
 		{"insertion before a blank line", "\na\n\n", diff("@@ -3 +3,2 @@\n+x\n \n"), "\na\nx\n\n"},
 		{"section is no anchor", "f\nx\ng\nx\n", diff("@@ -2 +2 @@ g\n-x\n+y\n"), "f\ny\ng\nx\n"},
+		{"no newline, and none is told", "a\nb", diff("@@ -1,2 +1,2 @@\n a\n-b\n+B\n"), "a\nB"},
 		{"newline added", "a", diff("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n"), "a\n"},
 		{"newline removed", "a\n", diff("@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n"), "a"},
 		{"last line removed", "a\nb", diff("@@ -1,2 +1 @@\n a\n-b\n\\ No newline at end of file\n"), "a\n"},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/toolhost/toolhost/pkg/textfile"
 )
 
 // A HunkReport says where a hunk was applied, and how loosely its lines had to be compared.
@@ -35,6 +37,8 @@ func (s *Section) Apply(before []byte) (after []byte, report []HunkReport, err e
 		if err != nil {
 			return nil, nil, err
 		}
+		edit.warnOfRepeat(f)
+		edit.warnOfIndent(f)
 		report = append(report, HunkReport{
 			Hunk: i + 1, Line: edit.start + e.delta + 1, OldLine: edit.start + 1,
 			Pass: edit.pass, Fuzz: edit.fuzz, Warnings: edit.warnings,
@@ -56,23 +60,51 @@ func (s *Section) open(before []byte) (*fileText, error) {
 	if bytes.IndexByte(before, 0) >= 0 {
 		return nil, notText("the file is binary: it has a NUL byte")
 	}
-	var hasBOM, hasCR, foreign bool
+	var hasBOM, hasCR bool
+	f := &fileText{data: before, eightBit: isEightBit(before)}
 	for _, h := range s.Hunks {
 		for _, l := range h.Lines {
 			hasBOM = hasBOM || l.Op != '+' && strings.HasPrefix(l.Text, bom)
 			hasCR = hasCR || h.Unified != nil && strings.HasSuffix(l.Text, "\r")
-			foreign = foreign || l.Op == '+' && !isASCII(l.Text) && utf8.ValidString(l.Text)
+			if l.Op == '+' && f.eightBit && !canHold(l.Text) {
+				return nil, notText("the file is not UTF-8 and taken as windows-1252, which cannot hold a line to add: " + quoteLine(l.Text))
+			}
 		}
 	}
-	if foreign && !utf8.Valid(before) {
-		return nil, notText("the file is not UTF-8, and lines to add have letters that are not ASCII: they would mix two encodings")
-	}
-	f := &fileText{data: before}
 	if rest, ok := bytes.CutPrefix(before, []byte(bom)); ok && !hasBOM {
 		f.data, f.bom = rest, before[:len(bom)]
 	}
 	f.split(hasCR)
 	return f, nil
+}
+
+// isEightBit reports whether the letters beyond ASCII that a file has are mostly single bytes.
+func isEightBit(content []byte) bool {
+	if utf8.Valid(content) {
+		return false
+	}
+	single, several := 0, 0
+	for len(content) > 0 {
+		r, n := utf8.DecodeRune(content)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			single++
+		case n > 1:
+			several++
+		}
+		content = content[n:]
+	}
+	return single > several
+}
+
+// canHold reports whether a line can be written in a file of single bytes, and is shown as
+// it is meant.
+func canHold(line string) bool {
+	if isASCII(line) || !utf8.ValidString(line) {
+		return true
+	}
+	b, ok := textfile.EightBitBytes(line)
+	return ok && textfile.Show(b) == line
 }
 
 func isASCII(s string) bool {
@@ -103,4 +135,65 @@ type edit struct {
 	fuzz     int
 	shift    indent // of lines to add
 	warnings []string
+}
+
+// warnOfRepeat tells if a hunk that only adds lines adds some that are there already: it may
+// have been applied before.
+func (d *edit) warnOfRepeat(f *fileText) {
+	at, word, first := d.start, false, -1
+	for i := 0; i < len(d.lines); i++ {
+		if d.lines[i].Op == ' ' {
+			at++
+			continue
+		}
+		end := i
+		for ; end < len(d.lines) && d.lines[end].Op == '+'; end++ {
+			word = word || hasWord(d.lines[end].Text)
+		}
+		if end == i || !f.holds(d.lines[i:end], at) {
+			return
+		}
+		if first < 0 {
+			first = at
+		}
+		i = end - 1
+	}
+	if word {
+		d.warn("the lines that were added were there already, at line %d: if this patch was sent twice, remove them", first+1)
+	}
+}
+
+// holds reports whether a file has lines at a place.
+func (f *fileText) holds(lines []Line, at int) bool {
+	for i, l := range lines {
+		if at+i >= f.count() || string(f.line(at+i)) != l.Text {
+			return false
+		}
+	}
+	return true
+}
+
+// warnOfIndent tells if lines were added as the patch indents them, in a place where the file
+// indents in another way.
+func (d *edit) warnOfIndent(f *fileText) {
+	if d.pass < PassTrim || d.shift != (indent{}) {
+		return
+	}
+	at, adds, differs := d.start, false, false
+	for _, l := range d.lines {
+		if l.Op == '+' {
+			adds = adds || leading(l.Text) != ""
+			continue
+		}
+		file := string(f.line(at))
+		at++
+		same := isBlank(file) || leading(l.Text) == leading(file)
+		if l.Op == '-' && same && !isBlank(file) {
+			return
+		}
+		differs = differs || !same
+	}
+	if adds && differs {
+		d.warn("the file indents these lines in another way than the patch; the lines to add were written as they are in the patch")
+	}
 }

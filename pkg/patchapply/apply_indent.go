@@ -26,9 +26,8 @@ func (n indent) apply(to []byte, text string) []byte {
 }
 
 // findIndent returns the shift that all lines share in which patch and file differ, or none
-// where there is no such shift, or where the hunk itself is about white space. Removed lines
-// that do not differ count: then context has lost its first character, or a blank that it
-// needs there.
+// where there is no such shift. Removed lines that do not differ count: then context has
+// lost its first character, or a blank that it needs there.
 func findIndent(f *fileText, lines []Line, start int) indent {
 	var shift indent
 	removed, same := false, false
@@ -72,31 +71,40 @@ func indentBetween(patch, file string) (indent, bool) {
 	return indent{}, false
 }
 
-// fits reports whether all added lines can be shifted, and none is an old line with other
-// white space: then the hunk means its white space.
+// fits reports whether all added lines can be shifted.
 func (n indent) fits(lines []Line) bool {
-	old := map[string]bool{}
-	for _, l := range lines {
-		if l.Op == '-' {
-			old[squeeze(l.Text)] = true
-		}
-	}
 	for _, l := range lines {
 		if l.Op != '+' || isBlank(l.Text) {
 			continue
 		}
-		if blanks := leading(l.Text); n.tab > 0 && (strings.Trim(blanks, " ") != "" || len(blanks)%n.tab != 0) {
-			return false
-		}
-		if !strings.HasPrefix(l.Text, n.remove) || old[squeeze(l.Text)] {
+		blanks := leading(l.Text)
+		if n.tab > 0 && (strings.Trim(blanks, " ") != "" || len(blanks)%n.tab != 0) || !strings.HasPrefix(l.Text, n.remove) {
 			return false
 		}
 	}
 	return true
 }
 
-// squeeze returns a line without white space.
-func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
+// isUnclear reports whether a shift may be wrong because an added line is a removed one with
+// another indentation: then the hunk may mean its white space, or not.
+func (n indent) isUnclear(lines []Line) bool {
+	if n == (indent{}) || n.tab > 0 {
+		return false
+	}
+	old, whole := map[string]bool{}, map[string]bool{}
+	for _, l := range lines {
+		if l.Op == '-' {
+			text := strings.TrimSpace(l.Text)
+			old[text], whole[leading(l.Text)+text] = true, true
+		}
+	}
+	for _, l := range lines {
+		if text := strings.TrimSpace(l.Text); l.Op == '+' && text != "" && old[text] && !whole[leading(l.Text)+text] {
+			return true
+		}
+	}
+	return false
+}
 
 // leading returns the white space that a line begins with.
 func leading(s string) string { return s[:len(s)-len(strings.TrimLeftFunc(s, unicode.IsSpace))] }

@@ -1,6 +1,11 @@
 package patchapply
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/toolhost/toolhost/pkg/textfile"
+)
 
 // A fileText is a file as lines. Each keeps the line end that it has.
 type fileText struct {
@@ -9,6 +14,8 @@ type fileText struct {
 	starts []int  // of each line, and the end
 	crOnly bool   // lines end at \r: the file has no \n
 	keepCR bool   // a \r before \n belongs to the line, as hunks have it so
+
+	eightBit bool // letters beyond ASCII are one byte each
 }
 
 // split finds the lines.
@@ -150,6 +157,10 @@ func (e *emitter) add(shift indent, text string, end []byte) {
 	e.terminate()
 	if len(e.out) == e.start && e.start > 0 && len(text) >= len(bom) && text[:len(bom)] == bom {
 		text = text[len(bom):]
+	}
+	if e.file.eightBit && !isASCII(text) && utf8.ValidString(text) {
+		b, _ := textfile.EightBitBytes(text)
+		text = string(b)
 	}
 	e.blank = shift.apply(e.blank[:0], text)
 	e.out = append(append(e.out, e.blank...), end...)

@@ -53,6 +53,7 @@ func TestMisreadContent(t *testing.T) {
 		{name: "fence in context", before: "a\nb\n```sh\nx\n```\nc\n", patch: f + "@@ -1,9 +1,9 @@\n a\n-b\n+B\n ```sh\n-x\n+y\n ```\n c\n", want: "a\nB\n```sh\ny\n```\nc\n"},
 		{name: "list item removed", before: "l\n- a\n- b\nend\n", patch: f + "@@ -1,9 +1,7 @@\n l\n-- a\n - b\n end\n", want: "l\n- b\nend\n"},
 		{name: "list item replaced", before: "l\n- a\n- b\nend\n", patch: f + "@@ -1,9 +1,9 @@\n l\n-- a\n+- A\n - b\n end\n", want: "l\n- A\n- b\nend\n"},
+		{name: "list item removed, last blank line lost", before: "l\n- a\n- b\n\n", patch: f + "@@ -1,4 +1,3 @@\n l\n-- a\n - b\n", want: "l\n- b\n\n"},
 		{name: "dashes removed", before: "a\n-\nb\n- \nc\n", patch: f + "@@ -1,9 +1,7 @@\n-a\n+A\n--\n b\n-- \n c\n", want: "A\nb\nc\n"},
 		{name: "dash removed at the end", before: "a\n- \n", patch: f + "@@ -1,9 +1,9 @@\n a\n-- \n", want: "a\n"},
 		{name: "counts that end too early", before: "a\nb\n\nc\nd\n", patch: f + "@@ -1,2 +1,2 @@\n a\n-b\n+B\n\n-c\n+C\n", want: "a\nB\n\nC\nd\n"},

@@ -38,7 +38,11 @@ func (p *Patch) Plan(ctx context.Context, v View) (*Plan, error) {
 			return nil, s.blame(err)
 		}
 	}
-	return &Plan{Outcomes: o.outcomes(), Warnings: p.Warnings, patch: p, changes: o.changes()}, nil
+	plan := &Plan{Outcomes: o.outcomes(), Warnings: p.Warnings, patch: p, changes: o.changes()}
+	if len(plan.Outcomes) == 0 {
+		plan.Warnings = append(slices.Clone(p.Warnings), "the sections undo each other: nothing is left to change")
+	}
+	return plan, nil
 }
 
 // Commit makes the plan so, and returns the plan that was made: where files have changed

@@ -263,3 +263,13 @@ func TestPatchesAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestSectionsThatUndoEachOther are told of: otherwise an answer would say nothing.
+func TestSectionsThatUndoEachOther(t *testing.T) {
+	m := patchapply.NewMemory(nil)
+	plan, err := commit(t, m, patch(t, "*** Add File: a\n+x", "*** Delete File: a"))
+	must(t, err)
+	if len(plan.Warnings) != 1 || !strings.Contains(plan.Warnings[0], "nothing is left to change") {
+		t.Errorf("warnings %q", plan.Warnings)
+	}
+}

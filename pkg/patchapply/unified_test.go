@@ -132,9 +132,9 @@ func TestApplyUnified(t *testing.T) {
 	diff := func(hunks string) string { return "--- a/f\n+++ b/f\n" + hunks }
 	for _, c := range []struct{ name, before, patch, want string }{
 		{"stated place of several", "x\nx\nx\n", diff("@@ -2 +2 @@\n-x\n+y\n"), "x\ny\nx\n"},
-		{"nearest place", "a\nb\nx\nc\nd\nx\n", diff("@@ -5,2 +5,2 @@\n-x\n+y\n"), "a\nb\nx\nc\nd\ny\n"},
-		{"running offset", "0\n0\n0\nx\nx\nx\nx\n", diff("@@ -1 +1 @@\n-x\n+y\n@@ -3 +3 @@\n-x\n+z\n"), "0\n0\n0\ny\nx\nz\nx\n"},
-		{"exact is better than near", "x\n  y\nz\ny\n", diff("@@ -2 +2 @@\n-y\n+Y\n"), "x\n  y\nz\nY\n"},
+		{"other place", "a\nb\nx\nc\nd\ne\n", diff("@@ -5,2 +5,2 @@\n-x\n+y\n"), "a\nb\ny\nc\nd\ne\n"},
+		{"running offset", "0\n0\n0\na\nx\nx\nx\n", diff("@@ -1 +1 @@\n-a\n+y\n@@ -3 +3 @@\n-x\n+z\n"), "0\n0\n0\ny\nx\nz\nx\n"},
+		{"exact is better than near", "x\n  y\nz\ny\n", diff("@@ -1 +1 @@\n-y\n+Y\n"), "x\n  y\nz\nY\n"},
 		{"insertion behind a line", "a\nb\n", diff("@@ -1,0 +2 @@\n+x\n"), "a\nx\nb\n"},
 		{"insertion at the start", "a\nb\n", diff("@@ -0,0 +1 @@\n+x\n"), "x\na\nb\n"},
 		{"insertion behind the end", "a\n", diff("@@ -9,0 +9 @@\n+x\n"), "a\nx\n"},

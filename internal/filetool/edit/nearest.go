@@ -152,14 +152,14 @@ func (c *comparison) vote() bool {
 	const most = 8 // places of equal lines in old that count
 	at := map[string][]int{}
 	for j, l := range c.old {
-		if key := fold(l); key != "" && len(at[key]) < most {
+		if key := unaccented(fold(l)); key != "" && len(at[key]) < most {
 			at[key] = append(at[key], j)
 		}
 	}
 	votes := make([]int, len(c.file)+len(c.old))
 	best := -1
 	for i, l := range c.file {
-		key := fold(l)
+		key := unaccented(fold(l))
 		for _, j := range at[key] {
 			v := i - j + len(c.old)
 			votes[v] += min(len(key), 80)
@@ -232,8 +232,8 @@ func (c *comparison) show(i, j int) string {
 		where = fmt.Sprintf("nearest: lines %d to %d, from line %d on", from, to, i+1)
 	}
 	file, old := diverge(c.file[i], c.old[j])
-	return fmt.Sprintf("%s; it differs in %s\nthe file has:   %s\nold_string has: %s\n(· is a blank, → a tab, ␍ a carriage return)",
-		where, what, quoted(c.file[i], file), quoted(c.old[j], old))
+	return fmt.Sprintf("%s; it differs in %s\nthe file has:   %s\nold_string has: %s\n(· is a blank, → a tab, ␍ a carriage return)%s",
+		where, what, quoted(c.file[i], file), quoted(c.old[j], old), lookalike(c.file[i][file:], c.old[j][old:]))
 }
 
 // difference names the kind of difference: the first that, left out, leaves none.
@@ -250,6 +250,7 @@ func (c *comparison) difference(i, j int) string {
 		{"case", strings.ToLower},
 		{"quotes or dashes", plainMarks.Replace},
 		{"white space, case or quotes", fold},
+		{"accents, or letters that are composed or not", unaccented},
 	} {
 		if !c.fits(i, j, k.change) {
 			continue
@@ -276,23 +277,6 @@ const (
 )
 
 func itself(s string) string { return s }
-
-// Typographic marks that come and go unnoticed.
-var plainMarks = strings.NewReplacer("‘", "'", "’", "'", "“", `"`, "”", `"`, "«", `"`, "»", `"`, "–", "-", "—", "-",
-	"‐", "-", "−", "-", "…", "...", "\u00a0", " ")
-
-// bare is s without white space.
-func bare(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, s)
-}
-
-// fold leaves out what is easily got wrong: white space, case, typographic marks.
-func fold(s string) string { return strings.ToLower(plainMarks.Replace(bare(s))) }
 
 // diverge returns where in the file's line and in the old one the first difference lies: the
 // end of the longest start of old that is in the line.

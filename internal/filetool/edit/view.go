@@ -16,14 +16,18 @@ type view struct {
 	marks   []mark // in order; from each on, text and content go in step until the next
 	stray   int    // bytes that are no UTF-8
 	foreign int    // letters of several bytes
+	marked  bool   // the byte order mark is part of the text
 }
 
 type mark struct{ text, content int }
 
-func look(content []byte) *view {
-	v := &view{content: content}
+func look(content []byte) *view { return lookAt(content, false) }
+
+// lookAt is look; with marked, the byte order mark is a letter of the text.
+func lookAt(content []byte, marked bool) *view {
+	v := &view{content: content, marked: marked}
 	from := 0
-	if bom := textfile.UTF8BOM.BOM(); bytes.HasPrefix(content, bom) {
+	if bom := textfile.UTF8BOM.BOM(); !marked && bytes.HasPrefix(content, bom) {
 		from = len(bom)
 	}
 	v.marks = []mark{{0, from}}

@@ -61,11 +61,12 @@ func (s *Section) open(before []byte) (*fileText, error) {
 		return nil, notText("the file is binary: it has a NUL byte")
 	}
 	var hasBOM, hasCR bool
+	oneLine := bytes.IndexByte(before, '\n') < 0 // for programs that end lines at \n only
 	f := &fileText{data: before, eightBit: isEightBit(before)}
 	for _, h := range s.Hunks {
 		for _, l := range h.Lines {
 			hasBOM = hasBOM || l.Op != '+' && strings.HasPrefix(l.Text, bom)
-			hasCR = hasCR || h.Unified != nil && strings.HasSuffix(l.Text, "\r")
+			hasCR = hasCR || h.Unified != nil && (strings.HasSuffix(l.Text, "\r") || oneLine && strings.Contains(l.Text, "\r"))
 			if l.Op == '+' && f.eightBit && !canHold(l.Text) {
 				return nil, notText("the file is not UTF-8 and taken as windows-1252, which cannot hold a line to add: " + quoteLine(l.Text))
 			}

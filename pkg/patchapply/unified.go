@@ -276,9 +276,12 @@ func (f *diffFile) settleCR(update bool) {
 	update = update && !onlyAdds(f.hunks)
 	for _, h := range f.hunks {
 		for _, l := range h.Lines {
-			if strings.HasSuffix(l.Text, "\r") {
+			switch n := strings.IndexByte(l.Text, '\r'); {
+			case n >= 0 && n < len(l.Text)-1 && !f.crlf:
+				return // no line end
+			case strings.HasSuffix(l.Text, "\r"):
 				with++
-			} else {
+			default:
 				without++
 			}
 		}

@@ -148,6 +148,8 @@ func TestApplyUnified(t *testing.T) {
 		{"no newline in the middle", "a\nb\n", diff("@@ -1 +1 @@\n-a\n+A\n\\ No newline at end of file\n"), "A\nb\n"},
 		{"CRLF file, LF diff", "a\r\nb\r\n", diff("@@ -1,2 +1,2 @@\n-a\n+A\n b\n"), "A\r\nb\r\n"},
 		{"CRLF file, diff of it", "a\r\nb\r\n", diff("@@ -1,2 +1,2 @@\n-a\r\n+A\r\n b\r\n"), "A\r\nb\r\n"},
+		{"CR alone, diff of it", "x\ry\r", diff("@@ -1 +1 @@\n-x\ry\r\n\\ No newline at end of file\n+x\rY\r\n\\ No newline at end of file\n"), "x\rY\r"},
+		{"CR alone, diff in lines", "x\ry\r", diff("@@ -1,2 +1,2 @@\n x\n-y\n+Y\n"), "x\rY\r"},
 		{"LF to CRLF", "a\nb\n", diff("@@ -1,2 +1,2 @@\n-a\n+a\r\n b\n"), "a\r\nb\n"},
 		{"CRLF to LF", "a\r\nb\r\n", diff("@@ -1,2 +1,2 @@\n-a\r\n+a\n b\r\n"), "a\nb\r\n"},
 		{"diff converted to CRLF", "a\nb\n", "--- a/f\r\n+++ b/f\r\n@@ -1,2 +1,2 @@\r\n-a\r\n+A\r\n b\r\n", "A\nb\n"},

@@ -40,10 +40,11 @@ func TestApply(t *testing.T) {
 		{"no shift where lines differ in how much", "  a\n    b\n", "@@\n a\n-b\n+c\n", "  a\nc\n"},
 		{"no shift where an added line cannot", "a\nb\n", "@@\n   a\n-  b\n+c\n", "a\nc\n"},
 		{"tabs for blanks", "\ta\n\tb\n", "@@\n     a\n-    b\n+    c\n+      d\n", "\ta\n    c\n      d\n"},
+		{"other steps of indentation", "if a:\n    if b:\n        c\n", "@@\n if a:\n   if b:\n-    c\n+    d\n+  e\n", "if a:\n    if b:\n        d\n    e\n"},
 		{"tabs for blanks, whole ones", "\ta\n\t\tb\n", "@@\n     a\n-        b\n+        c\n+            d\n", "\ta\n\t\tc\n\t\t\td\n"},
 		{"context that has lost its first blank", "A\n    f\n        x\n", "@@\n    f\n-        x\n+        y\n", "A\n    f\n        y\n"},
 		{"context that has lost its first blank, insertion", "A\n    f\n        x\n", "@@\n    f\n        x\n+        y\n", "A\n    f\n        x\n        y\n"},
-		{"no-break spaces as indentation", "\u00a0\u00a0a\n\u00a0\u00a0b\n", "@@\n   a\n-  b\n+  c\n", "\u00a0\u00a0a\n  c\n"},
+		{"no-break spaces as indentation", "\u00a0\u00a0a\n\u00a0\u00a0b\n", "@@\n   a\n-  b\n+  c\n", "\u00a0\u00a0a\n\u00a0\u00a0c\n"},
 		{"Unicode blanks at the end", "a\u3000\nb\n", "@@\n-a\n+A\n b\n", "A\nb\n"},
 		{"byte order mark is no blank", "x\ufeff\nx\n", "@@\n-x\n+y\n", "x\ufeff\ny\n"},
 		{"byte order mark on an added first line", "\ufeffa\n", "@@\n-a\n+\ufeffb\n", "\ufeffb\n"},
@@ -63,7 +64,7 @@ func TestApply(t *testing.T) {
 		{"what looks like numbers is an anchor", "-x +y\na\n", "@@ -x +y @@\n-a\n+b\n", "-x +y\nb\n"},
 		{"numbers without the second @@", "a\na\n", "@@ -2 +2\n-a\n+b\n", "a\nb\n"},
 		{"numbers, and blank lines that are not there", "a\nb\n", "@@ -2 +2,2 @@\n+x\n \n", "a\nx\nb\n"},
-		{"tab for another tab", "\ta\n b\n", "@@\n   a\n-    b\n+    c\n", "\ta\n    c\n"},
+		{"tab for another tab", "\ta\n b\n", "@@\n   a\n-    b\n+    c\n", "\ta\n c\n"},
 		{"overlapping look-alikes", "a\na\nb\n", "@@\n a\n-b\n+c\n", "a\na\nc\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -190,7 +191,7 @@ func TestApplyWarnings(t *testing.T) {
 		{"far from the numbers", strings.Repeat("a\n", 9) + "x\n", "@@ -2 +2 @@\n-x\n+y\n", "8 lines from where the numbers say"},
 		{"insertion behind the end", "a\n", "@@ -9,0 +9 @@\n+x\n", "added at line 2"},
 		{"anchor before the hunk above, several places", "f\na\nx\nx\n", "@@\n-a\n+A\n@@ f\n-x\n+y\n", "also at line 4"},
-		{"other indentation", "if a:\n    if b:\n        c\n", "@@\n if a:\n   if b:\n-    c\n+    d\n", "indents these lines in another way"},
+		{"other indentation", "if a:\n    if b:\n        c\n", "@@\n if a:\n   if b:\n-    c\n+      d\n", "indents these lines in another way"},
 		{"insertion that is there", "1\ntwo\ntwo and a half\n3\n", "@@\n 1\n two\n+two and a half\n", "there already"},
 		{"insertion that is there, with numbers", "1\ntwo\n3\n", "@@ -1,0 +2 @@\n+two\n", "there already"},
 	} {

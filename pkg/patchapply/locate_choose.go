@@ -52,7 +52,7 @@ func (l *locator) tryNumbers(s *search, p Pass) (edit, bool, error) {
 	if len(at) == 0 {
 		return edit{}, false, nil
 	}
-	if hint >= s.from && p < PassUnicode && l.index(PassUnicode).matches(s.old, hint) {
+	if hint >= s.from && p < PassUnicode && l.resembles(s.old, hint) {
 		at, p = append([]int{hint}, at...), PassUnicode
 	}
 	if len(at) > 1 {
@@ -63,6 +63,12 @@ func (l *locator) tryNumbers(s *search, p Pass) (edit, bool, error) {
 		d.warn("the lines are at line %d, %d lines from where the numbers say", at[0]+1, off)
 	}
 	return d, true, nil
+}
+
+// resembles reports whether the file has lines at a place in the loosest pass.
+func (l *locator) resembles(lines [][]byte, at int) bool {
+	x := lineIndex{pass: PassUnicode, file: l.file}
+	return x.matches(lines, at)
 }
 
 // hint returns where the numbers of a hunk say that it is.

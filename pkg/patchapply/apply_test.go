@@ -117,6 +117,7 @@ func TestApplyErrors(t *testing.T) {
 		{"single bytes are shown as they are read", "caf\xe9 au lait\nb\n", "@@\n-café au thé\n", patchapply.ContextNotFound, []string{"found:    `café au lait`"}},
 		{"composed and not", "cafe\u0301\ny\n", "@@\n-caf\u00e9\n+tea\n", patchapply.ContextNotFound, []string{"U+00E9 and U+0065 U+0301", "composed or not"}},
 		{"long line that differs late", strings.Repeat("x", 500) + "a\n", "@@\n-" + strings.Repeat("x", 500) + "b\n", patchapply.ContextNotFound, []string{"xxb`", "xxa`"}},
+		{"long line that is longer", strings.Repeat("x", 5001) + "\n", "@@\n-" + strings.Repeat("x", 5000) + "\n", patchapply.ContextNotFound, []string{"have 5000 and 5001 bytes and differ from byte 5001"}},
 		{"removal that is made", "1\n3\n4\n", "@@\n 1\n-2\n 3\n", patchapply.ContextNotFound, []string{"at line 1 already"}},
 		{
 			"first line that differs", "a\nb\n\tc\nd\n", "@@\n a\n b\n   C\n-d\n", patchapply.ContextNotFound,

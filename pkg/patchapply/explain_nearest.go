@@ -119,6 +119,9 @@ func (l *locator) explainLine(t *explanation, expected string, at int) {
 	i, j := differAt(expected, found)
 	t.add("  expected: %s", quoteFrom(expected, i))
 	t.add("  found:    %s on line %d", quoteFrom(found, j), at+1)
+	if max(len(expected), len(found)) > maxQuote {
+		t.add("  They have %d and %d bytes and differ from byte %d of the second on.", len(expected), len(found), j+1)
+	}
 	if a, b := firstTwo(expected[i:]), firstTwo(found[j:]); !isASCII(a + b) {
 		t.add("  They differ in %s and %s: letters that look alike can be composed or not, or be others. Copy the line from the file.", codePoints(a), codePoints(b))
 	}

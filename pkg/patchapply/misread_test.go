@@ -119,6 +119,7 @@ func TestMisreadNames(t *testing.T) {
 		{name: "two names", before: "x\n", patch: "--- f\n+++ g\n" + hunk, class: patchapply.ParseError, part: "rename from"},
 		{name: "moved below a common directory", before: "x\n", patch: "--- src/a/f\n+++ src/b/f\n" + hunk, class: patchapply.ParseError, part: "of two files"},
 		{name: "names against the header of git", before: "x\n", patch: "diff --git a/f b/f\n--- a/g\n+++ b/g\n" + hunk, class: patchapply.ParseError, part: "of two files"},
+		{name: "names against a rename", before: "x\n", patch: "diff --git a/f b/h\nrename from f\nrename to h\n--- a/g\n+++ b/h\n" + hunk, class: patchapply.ParseError, part: "of two files"},
 		{name: "deleted, other lines", before: "other\n", patch: "--- a/f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n", class: patchapply.ContextNotFound, part: "hunk 1"},
 		{name: "deleted, fewer lines", before: "a\nb\nc\n", patch: "diff --git a/f b/f\ndeleted file mode 100644\n--- a/f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n", class: patchapply.ContextNotFound, part: "1 lines that the diff does not remove, such as `c`"},
 		{name: "deleted, other white space", before: "\ta\n", patch: "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n", class: patchapply.ContextNotFound, part: "white space"},

@@ -86,8 +86,10 @@ func isAside(tail string) bool {
 // conflict reports whether the names are of two files, and nothing says that it is renamed.
 func (f *diffFile) conflict() bool {
 	switch {
-	case f.from != "" || !f.paired || f.old == devNull || f.new == devNull:
+	case !f.paired || f.old == devNull || f.new == devNull:
 		return false
+	case f.from != "":
+		return !isNamed(f.old, f.from) || !isNamed(f.new, f.to)
 	case f.git != "":
 		return !isNamed(f.old, f.git) || !isNamed(f.new, f.git)
 	}
@@ -109,7 +111,7 @@ func isNamed(name, of string) bool {
 // hunk that begins with lines like names must not lose them.
 func (p *parser) checkNames(f *diffFile) error {
 	switch {
-	case p.path == "" && f.conflict():
+	case (p.path == "" || f.from != "") && f.conflict():
 		return p.fail(f.line-1, fmt.Sprintf("the names %s and %s are of two files", quotePath(f.old), quotePath(f.new)),
 			`"--- a/path" and "+++ b/path" with one path, or "rename from path" and "rename to path" before them`)
 	case p.path != "" && f.bare && !isNamed(f.old, p.path) && !isNamed(f.new, p.path):

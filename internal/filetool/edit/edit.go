@@ -61,7 +61,7 @@ func unfit(content []byte) Kind {
 }
 
 func (e Edit) apply(content []byte) (changed []byte, places int, err error) {
-	v := lookAt(content, strings.HasPrefix(e.Old, string(textfile.UTF8BOM.BOM())))
+	v := look(content, strings.HasPrefix(e.Old, string(textfile.UTF8BOM.BOM())))
 	before, after := plain(e.Old), plain(e.New)
 	switch {
 	case before == "" && len(v.text) > 0:

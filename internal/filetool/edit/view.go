@@ -21,10 +21,8 @@ type view struct {
 
 type mark struct{ text, content int }
 
-func look(content []byte) *view { return lookAt(content, false) }
-
-// lookAt is look; with marked, the byte order mark is a letter of the text.
-func lookAt(content []byte, marked bool) *view {
+// look returns the view of content. With marked, the byte order mark is a letter of the text.
+func look(content []byte, marked bool) *view {
 	v := &view{content: content, marked: marked}
 	from := 0
 	if bom := textfile.UTF8BOM.BOM(); !marked && bytes.HasPrefix(content, bom) {

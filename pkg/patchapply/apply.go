@@ -9,6 +9,9 @@ import (
 	"github.com/toolhost/toolhost/pkg/textfile"
 )
 
+// maxLines bounds the memory that finding lines takes: some 50 bytes for each.
+const maxLines = 8 << 20
+
 // A HunkReport says where a hunk was applied, and how loosely its lines had to be compared.
 type HunkReport struct {
 	Hunk     int // from 1
@@ -21,7 +24,7 @@ type HunkReport struct {
 
 // Apply returns a file with the hunks of an update applied, and what was done for each. All
 // bytes that no hunk changes stay as they are, and before is not written to. Errors are
-// [NotText], [ContextNotFound], [AnchorNotFound] and [Ambiguous].
+// [NotText], [TooLarge], [ContextNotFound], [AnchorNotFound] and [Ambiguous].
 func (s *Section) Apply(before []byte) (after []byte, report []HunkReport, err error) {
 	if len(s.Hunks) == 0 {
 		return before, nil, nil
@@ -59,6 +62,9 @@ func (s *Section) open(before []byte) (*fileText, error) {
 	}
 	if bytes.IndexByte(before, 0) >= 0 {
 		return nil, notText("the file is binary: it has a NUL byte")
+	}
+	if n := max(bytes.Count(before, []byte{'\n'}), bytes.Count(before, []byte{'\r'})); n > maxLines {
+		return nil, &Error{Class: TooLarge, Path: s.Path, Line: s.Line, Text: fmt.Sprintf("%s has %d lines, at most %d can be searched.%s", quotePath(s.Path), n, maxLines, unchanged)}
 	}
 	var hasBOM, hasCR bool
 	oneLine := bytes.IndexByte(before, '\n') < 0 // for programs that end lines at \n only

@@ -159,13 +159,14 @@ func TestApplyErrorSize(t *testing.T) {
 	for _, c := range []struct{ name, before, hunks string }{
 		{"long lines", long + "a\n" + long + "b\n", "@@ " + long + "\n " + long + "a\n-" + long + "x\n+" + long + "\n"},
 		{"long lines found twice", " " + long + "a\n  " + long + "a\n", "@@\n-" + long + "a\n"},
+		{"too many lines", strings.Repeat("\n", 8<<20+1), "@@\n-x\n"},
 		{"many lines", strings.Repeat("x\ny\n", 50_000), "@@\n" + strings.Repeat(" y\n x\n", 50_000) + "-z\n"},
 		{"many hunks", strings.Repeat("x\n", 5_000), strings.Repeat("@@\n-x\n+y\n", 5_000) + "@@\n-x\n"},
 		{"many anchors", "x\n", strings.Repeat("@@ x\n", 5_000) + "-x\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := applyHunks(t, c.before, c.hunks)
-			wantError(t, err, patchapply.ClassOf(err), "f: hunk")
+			wantError(t, err, patchapply.ClassOf(err), "f")
 		})
 	}
 	p, err := patchapply.Parse([]byte(envelope("*** Update File: " + strings.Repeat("\u00e4\x01", 5000) + "\n@@\n-" + long + "\n")))

@@ -110,7 +110,7 @@ func (o *overlay) add(n *name, s *Section) error {
 	if s.Perm != nil {
 		f.perm = s.Perm.Perm()
 	}
-	if err := o.hold(f.content); err != nil {
+	if err := o.hold(f); err != nil {
 		return err
 	}
 	return o.put(n, f)
@@ -197,7 +197,7 @@ func (o *overlay) update(n *name, s *Section) error {
 	f.touched, f.hunks = n, append(f.hunks, report...)
 	if !bytes.Equal(f.content, after) {
 		f.content = after
-		if err := o.hold(after); err != nil {
+		if err := o.hold(f); err != nil {
 			return err
 		}
 	}

@@ -207,6 +207,18 @@ func TestContentIsBounded(t *testing.T) {
 	wantError(t, err, patchapply.TooLarge, "send it in parts")
 }
 
+// TestContentIsCountedOnce updates a file so often that all its versions together would be
+// too much.
+func TestContentIsCountedOnce(t *testing.T) {
+	m := patchapply.NewMemory(map[string]string{"a": strings.Repeat("x", 20<<20) + "\n0\n"})
+	var sections []string
+	for i := range 14 {
+		sections = append(sections, fmt.Sprintf("*** Update File: a\n@@\n-%d\n+%d", i, i+1))
+	}
+	_, err := commit(t, m, patch(t, sections...))
+	must(t, err)
+}
+
 // A patch that was planned on old files is planned again, and touches the same files only.
 func TestStalePlansArePlannedAgain(t *testing.T) {
 	m := patchapply.NewMemory(map[string]string{"a": "one\nx\n", "b": "one\n"})

@@ -9,14 +9,30 @@ import (
 	"unicode/utf8"
 )
 
-// searched is how much of a text an explanation looks at: it must not take longer than the
-// edit.
-const searched = 8 << 20
+// How much of a text an explanation looks at: it must not take longer than the edit.
+const (
+	searched      = 8 << 20
+	searchedLines = 1 << 18
+)
+
+// searchable returns the part of a text that is looked at.
+func searchable(text []byte) []byte {
+	text = text[:min(len(text), searched)]
+	end := 0
+	for range searchedLines {
+		n := bytes.IndexByte(text[end:], '\n')
+		if n < 0 {
+			return text
+		}
+		end += n + 1
+	}
+	return text[:end]
+}
 
 // explain says why an edit's old text is not in text: what stands nearest to it, and what
 // differs.
 func explain(text []byte, e Edit) *Error {
-	text = text[:min(len(text), searched)]
+	text = searchable(text)
 	old := plain(e.Old)
 	var says []string
 	if line, ok := lineOf(text, plain(e.New)); ok && len(strings.TrimSpace(e.New)) >= 4 {

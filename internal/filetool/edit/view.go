@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"slices"
 	"sort"
 	"unicode/utf8"
 
@@ -36,6 +37,7 @@ func look(content []byte, marked bool) *view {
 		return v
 	}
 	v.text = make([]byte, 0, len(body)+len(body)/8)
+	v.marks = slices.Grow(v.marks, bytes.Count(body, []byte("\r\n")))
 	if valid {
 		v.joinEnds(from)
 	} else {

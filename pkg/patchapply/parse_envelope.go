@@ -151,7 +151,11 @@ func (p *parser) addBody(end int) ([]byte, error) {
 		}
 		text, ok := strings.CutPrefix(line, "+")
 		if !ok {
-			return nil, p.fail(p.pos, "a line of a new file must begin with +", `lines that begin with "+", or `+headers)
+			allowed := `lines that begin with "+"`
+			if p.path == "" {
+				allowed += ", or " + headers
+			}
+			return nil, p.fail(p.pos, "a line of a new file must begin with +", allowed)
 		}
 		for ; blanks > 0 && len(content) > 0; blanks-- {
 			content = append(content, '\n')

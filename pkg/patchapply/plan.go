@@ -103,7 +103,10 @@ func (o *overlay) apply(s *Section) error {
 }
 
 func (o *overlay) add(n *name, s *Section) error {
-	if n.taken() {
+	switch {
+	case n.isLink():
+		return refusal(AlreadyExists, "%s exists already, as a symbolic link; update what it leads to, or delete the link in a patch of its own first", quotePath(n.path))
+	case n.taken():
 		return exists(n.path)
 	}
 	f := &node{content: s.Content, touched: n}
@@ -223,6 +226,8 @@ func (o *overlay) destination(n *name, s *Section) (*name, error) {
 	}
 	to, err := o.at(p)
 	switch {
+	case err == nil && to.isLink():
+		return nil, refusal(AlreadyExists, "%s cannot move to %s, which exists already, as a symbolic link; delete the link in a patch of its own first, or choose another name", quotePath(n.path), quotePath(p))
 	case ClassOf(err) == NotText || err == nil && to.taken():
 		return nil, refusal(AlreadyExists, "%s cannot move to %s, which exists already; delete that first in the same patch, or choose another name", quotePath(n.path), quotePath(p))
 	case err != nil:

@@ -285,3 +285,13 @@ func TestSectionsThatUndoEachOther(t *testing.T) {
 		t.Errorf("warnings %q", plan.Warnings)
 	}
 }
+
+// TestLinksInTheWay have advice that works: a file cannot replace one within a patch.
+func TestLinksInTheWay(t *testing.T) {
+	m := patchapply.NewMemory(map[string]string{"a": "one\n"})
+	m.Link("l", "a")
+	for _, section := range []string{"*** Add File: l\n+x", "*** Update File: a\n*** Move to: l"} {
+		_, err := commit(t, m, patch(t, section))
+		wantError(t, err, patchapply.AlreadyExists, "delete the link in a patch of its own first")
+	}
+}

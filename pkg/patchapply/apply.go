@@ -5,7 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/toolhost/toolhost/pkg/textfile"
 )
+
+// maxLines bounds the memory that finding lines takes: some 50 bytes for each.
+const maxLines = 8 << 20
 
 // A HunkReport says where a hunk was applied, and how loosely its lines had to be compared.
 type HunkReport struct {
@@ -19,7 +24,7 @@ type HunkReport struct {
 
 // Apply returns a file with the hunks of an update applied, and what was done for each. All
 // bytes that no hunk changes stay as they are, and before is not written to. Errors are
-// [NotText], [ContextNotFound], [AnchorNotFound] and [Ambiguous].
+// [NotText], [TooLarge], [ContextNotFound], [AnchorNotFound] and [Ambiguous].
 func (s *Section) Apply(before []byte) (after []byte, report []HunkReport, err error) {
 	return s.apply(before, &scratch{})
 }
@@ -45,6 +50,8 @@ func (s *Section) apply(before []byte, mem *scratch) (after []byte, report []Hun
 		if err != nil {
 			return nil, nil, err
 		}
+		edit.warnOfRepeat(f)
+		edit.warnOfIndent(f)
 		report = append(report, HunkReport{
 			Hunk: i + 1, Line: edit.start + e.delta + 1, OldLine: edit.start + 1,
 			Pass: edit.pass, Fuzz: edit.fuzz, Warnings: edit.warnings,
@@ -66,18 +73,21 @@ func (s *Section) open(before []byte, mem *scratch) (*fileText, error) {
 	if bytes.IndexByte(before, 0) >= 0 {
 		return nil, notText("the file is binary: it has a NUL byte")
 	}
-	var hasBOM, hasCR, foreign bool
+	if n := max(bytes.Count(before, []byte{'\n'}), bytes.Count(before, []byte{'\r'})); n > maxLines {
+		return nil, &Error{Class: TooLarge, Path: s.Path, Line: s.Line, Text: fmt.Sprintf("%s has %d lines, at most %d can be searched.%s", quotePath(s.Path), n, maxLines, unchanged)}
+	}
+	var hasBOM, hasCR bool
+	oneLine := bytes.IndexByte(before, '\n') < 0 // for programs that end lines at \n only
+	f := &fileText{data: before, eightBit: isEightBit(before)}
 	for _, h := range s.Hunks {
 		for _, l := range h.Lines {
 			hasBOM = hasBOM || l.Op != '+' && strings.HasPrefix(l.Text, bom)
-			hasCR = hasCR || h.Unified != nil && strings.HasSuffix(l.Text, "\r")
-			foreign = foreign || l.Op == '+' && !isASCII(l.Text) && utf8.ValidString(l.Text)
+			hasCR = hasCR || h.Unified != nil && (strings.HasSuffix(l.Text, "\r") || oneLine && strings.Contains(l.Text, "\r"))
+			if l.Op == '+' && f.eightBit && !canHold(l.Text) {
+				return nil, notText("the file is not UTF-8 and taken as windows-1252, which cannot hold a line to add: " + quoteLine(l.Text))
+			}
 		}
 	}
-	if foreign && !utf8.Valid(before) {
-		return nil, notText("the file is not UTF-8, and lines to add have letters that are not ASCII: they would mix two encodings")
-	}
-	f := &fileText{data: before}
 	if rest, ok := bytes.CutPrefix(before, []byte(bom)); ok && !hasBOM {
 		f.data, f.bom = rest, before[:len(bom)]
 	}
@@ -95,6 +105,35 @@ func (s *Section) added() (n int) {
 		}
 	}
 	return n
+}
+
+// isEightBit reports whether the letters beyond ASCII that a file has are mostly single bytes.
+func isEightBit(content []byte) bool {
+	if utf8.Valid(content) {
+		return false
+	}
+	single, several := 0, 0
+	for len(content) > 0 {
+		r, n := utf8.DecodeRune(content)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			single++
+		case n > 1:
+			several++
+		}
+		content = content[n:]
+	}
+	return single > several
+}
+
+// canHold reports whether a line can be written in a file of single bytes, and is shown as
+// it is meant.
+func canHold(line string) bool {
+	if isASCII(line) || !utf8.ValidString(line) {
+		return true
+	}
+	b, ok := textfile.EightBitBytes(line)
+	return ok && textfile.Show(b) == line
 }
 
 func isASCII(s string) bool {
@@ -125,4 +164,65 @@ type edit struct {
 	fuzz     int
 	shift    indent // of lines to add
 	warnings []string
+}
+
+// warnOfRepeat tells if a hunk that only adds lines adds some that are there already: it may
+// have been applied before.
+func (d *edit) warnOfRepeat(f *fileText) {
+	at, word, first := d.start, false, -1
+	for i := 0; i < len(d.lines); i++ {
+		if d.lines[i].Op == ' ' {
+			at++
+			continue
+		}
+		end := i
+		for ; end < len(d.lines) && d.lines[end].Op == '+'; end++ {
+			word = word || hasWord(d.lines[end].Text)
+		}
+		if end == i || !f.holds(d.lines[i:end], at) {
+			return
+		}
+		if first < 0 {
+			first = at
+		}
+		i = end - 1
+	}
+	if word {
+		d.warn("the lines that were added were there already, at line %d: if this patch was sent twice, remove them", first+1)
+	}
+}
+
+// holds reports whether a file has lines at a place.
+func (f *fileText) holds(lines []Line, at int) bool {
+	for i, l := range lines {
+		if at+i >= f.count() || string(f.line(at+i)) != l.Text {
+			return false
+		}
+	}
+	return true
+}
+
+// warnOfIndent tells if lines were added as the patch indents them, in a place where the file
+// indents in another way.
+func (d *edit) warnOfIndent(f *fileText) {
+	if d.pass < PassTrim || d.shift != (indent{}) {
+		return
+	}
+	at, adds, differs := d.start, false, false
+	for _, l := range d.lines {
+		if l.Op == '+' {
+			adds = adds || leading(l.Text) != ""
+			continue
+		}
+		file := string(f.line(at))
+		at++
+		same := isBlank(file) || leading(l.Text) == leading(file)
+		if l.Op == '-' && same && !isBlank(file) {
+			return
+		}
+		differs = differs || !same
+	}
+	if adds && differs {
+		d.warn("the file indents these lines in another way than the patch; the lines to add were written as they are in the patch")
+	}
 }

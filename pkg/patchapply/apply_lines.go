@@ -3,6 +3,9 @@ package patchapply
 import (
 	"bytes"
 	"slices"
+	"unicode/utf8"
+
+	"github.com/toolhost/toolhost/pkg/textfile"
 )
 
 // A fileText is a file as lines. Each keeps the line end that it has.
@@ -12,6 +15,8 @@ type fileText struct {
 	starts []int  // of each line, and the end
 	crOnly bool   // lines end at \r: the file has no \n
 	keepCR bool   // a \r before \n belongs to the line, as hunks have it so
+
+	eightBit bool // letters beyond ASCII are one byte each
 }
 
 // split finds the lines.
@@ -156,13 +161,17 @@ func (e *emitter) add(shift indent, text string, end []byte) {
 	if len(e.out) == e.start && e.start > 0 && len(text) >= len(bom) && text[:len(bom)] == bom {
 		text = text[len(bom):]
 	}
+	if e.file.eightBit && !isASCII(text) && utf8.ValidString(text) {
+		b, _ := textfile.EightBitBytes(text)
+		text = string(b)
+	}
 	e.blank = shift.apply(e.blank[:0], text)
 	e.out = append(append(e.out, e.blank...), end...)
 	e.ended, e.added = len(end), true
 }
 
-// finish writes the rest, and settles how the last line ends: as a hunk with numbers says, or
-// else as the file ended before.
+// finish writes the rest, and settles how the last line ends: as a hunk with numbers says,
+// where it says anything, or else as the file ended before.
 func (e *emitter) finish() []byte {
 	e.copy(e.file.count())
 	if len(e.out) == e.start || !e.tail {
@@ -170,7 +179,7 @@ func (e *emitter) finish() []byte {
 	}
 	strip := !e.file.terminated()
 	if numbers := e.last.Unified; numbers != nil {
-		strip = e.added && numbers.NoNewlineNew
+		strip = e.added && (numbers.NoNewlineNew || strip && !numbers.NoNewlineOld)
 	}
 	if strip {
 		e.out = e.out[:len(e.out)-e.ended]

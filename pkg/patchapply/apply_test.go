@@ -34,10 +34,17 @@ func TestApply(t *testing.T) {
 		{"blank lines behind a hunk that are there", "a\n\nb\n", "@@\n-a\n+A\n\n", "A\n\nb\n"},
 		{"shift to the right", "\t\tif x {\n\t\t\ty()\n\t\t}\n", "@@\n if x {\n-\ty()\n+\tz()\n+\n+\tq()\n }\n", "\t\tif x {\n\t\t\tz()\n\n\t\t\tq()\n\t\t}\n"},
 		{"shift to the left", "if x {\n  y()\n}\n", "@@\n   if x {\n-    y()\n+    z()\n", "if x {\n  z()\n}\n"},
-		{"no shift for a hunk about white space", "    a\n    b\n", "@@\n a\n-b\n+  b\n", "    a\n  b\n"},
+		{"shift where removed lines come back as they were", "    a()\n    b()\n", "@@\n-a()\n-b()\n+a()\n+c()\n+b()\n", "    a()\n    c()\n    b()\n"},
+		{"shift for a hunk about white space within lines", "    a\n    b  = 1\n", "@@\n a\n-b  = 1\n+b = 1\n", "    a\n    b = 1\n"},
+		{"tabs for blanks, and a line that goes deeper", "\ta()\n", "@@\n-    a()\n+    if b {\n+        a()\n+    }\n", "\tif b {\n\t\ta()\n\t}\n"},
 		{"no shift where lines differ in how much", "  a\n    b\n", "@@\n a\n-b\n+c\n", "  a\nc\n"},
 		{"no shift where an added line cannot", "a\nb\n", "@@\n   a\n-  b\n+c\n", "a\nc\n"},
-		{"tabs for blanks", "\ta\n\tb\n", "@@\n     a\n-    b\n+    c\n", "\ta\n    c\n"},
+		{"tabs for blanks", "\ta\n\tb\n", "@@\n     a\n-    b\n+    c\n+      d\n", "\ta\n    c\n      d\n"},
+		{"other steps of indentation", "if a:\n    if b:\n        c\n", "@@\n if a:\n   if b:\n-    c\n+    d\n+  e\n", "if a:\n    if b:\n        d\n    e\n"},
+		{"tabs for blanks, whole ones", "\ta\n\t\tb\n", "@@\n     a\n-        b\n+        c\n+            d\n", "\ta\n\t\tc\n\t\t\td\n"},
+		{"context that has lost its first blank", "A\n    f\n        x\n", "@@\n    f\n-        x\n+        y\n", "A\n    f\n        y\n"},
+		{"context that has lost its first blank, insertion", "A\n    f\n        x\n", "@@\n    f\n        x\n+        y\n", "A\n    f\n        x\n        y\n"},
+		{"no-break spaces as indentation", "\u00a0\u00a0a\n\u00a0\u00a0b\n", "@@\n   a\n-  b\n+  c\n", "\u00a0\u00a0a\n\u00a0\u00a0c\n"},
 		{"Unicode blanks at the end", "a\u3000\nb\n", "@@\n-a\n+A\n b\n", "A\nb\n"},
 		{"byte order mark is no blank", "x\ufeff\nx\n", "@@\n-x\n+y\n", "x\ufeff\ny\n"},
 		{"byte order mark on an added first line", "\ufeffa\n", "@@\n-a\n+\ufeffb\n", "\ufeffb\n"},
@@ -49,13 +56,15 @@ func TestApply(t *testing.T) {
 		{"last line removed", "a\nb", "@@\n a\n-b\n", "a"},
 		{"one line without an end", "a", "@@\n a\n+b\n", "a\nb"},
 		{"CR and LF", "a\rb\nc\n", "@@\n-a\rb\n+x\n", "x\nc\n"},
+		{"single bytes, found and written as they are read", "caf\xe9 \x93x\x94\na\n", "@@\n café “x”\n-a\n+thé €\n", "caf\xe9 \x93x\x94\nth\xe9 \x80\n"},
+		{"UTF-8 with a stray byte", "café thé \xe9\na\n", "@@\n-a\n+thé\n", "café thé \xe9\nthé\n"},
 		{"invalid UTF-8 kept", "\xff\xfd\na\n", "@@\n-a\n+b\n", "\xff\xfd\nb\n"},
 		{"context only", "a\n", "@@\n a\n", "a\n"},
 		{"blank context at the start", "\n\nx\n", "@@\n\n+y\n x\n", "\n\ny\nx\n"},
 		{"what looks like numbers is an anchor", "-x +y\na\n", "@@ -x +y @@\n-a\n+b\n", "-x +y\nb\n"},
 		{"numbers without the second @@", "a\na\n", "@@ -2 +2\n-a\n+b\n", "a\nb\n"},
 		{"numbers, and blank lines that are not there", "a\nb\n", "@@ -2 +2,2 @@\n+x\n \n", "a\nx\nb\n"},
-		{"tab for another tab", "\ta\n b\n", "@@\n   a\n-    b\n+    c\n", "\ta\n    c\n"},
+		{"tab for another tab", "\ta\n b\n", "@@\n   a\n-    b\n+    c\n", "\ta\n c\n"},
 		{"overlapping look-alikes", "a\na\nb\n", "@@\n a\n-b\n+c\n", "a\na\nc\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -103,7 +112,13 @@ func TestApplyErrors(t *testing.T) {
 	}{
 		{"NUL", "a\x00\n", "@@\n-a\n", patchapply.NotText, []string{"NUL"}},
 		{"UTF-16", "\xfe\xffa", "@@\n-a\n", patchapply.NotText, []string{"UTF-16"}},
-		{"two encodings", "caf\xe9\na\n", "@@\n-a\n+ä\n", patchapply.NotText, []string{"not UTF-8"}},
+		{"two encodings", "caf\xe9\na\n", "@@\n-a\n+中\n", patchapply.NotText, []string{"not UTF-8", "`中`"}},
+		{"single bytes that would read as another letter", "caf\xe9\na\n", "@@\n-a\n+Ã©\n", patchapply.NotText, []string{"cannot hold"}},
+		{"single bytes are shown as they are read", "caf\xe9 au lait\nb\n", "@@\n-café au thé\n", patchapply.ContextNotFound, []string{"found:    `café au lait`"}},
+		{"composed and not", "cafe\u0301\ny\n", "@@\n-caf\u00e9\n+tea\n", patchapply.ContextNotFound, []string{"U+00E9 and U+0065 U+0301", "composed or not"}},
+		{"long line that differs late", strings.Repeat("x", 500) + "a\n", "@@\n-" + strings.Repeat("x", 500) + "b\n", patchapply.ContextNotFound, []string{"xxb`", "xxa`"}},
+		{"long line that is longer", strings.Repeat("x", 5001) + "\n", "@@\n-" + strings.Repeat("x", 5000) + "\n", patchapply.ContextNotFound, []string{"have 5000 and 5001 bytes and differ from byte 5001"}},
+		{"removal that is made", "1\n3\n4\n", "@@\n 1\n-2\n 3\n", patchapply.ContextNotFound, []string{"at line 1 already"}},
 		{
 			"first line that differs", "a\nb\n\tc\nd\n", "@@\n a\n b\n   C\n-d\n", patchapply.ContextNotFound,
 			[]string{"f: hunk 1 of 1 (patch line 3): the 4 lines", "began at line 1", "lines 1 to 4, where 3 of 4", "`··C`", "`→c` on line 3", "→ is a tab, · is a blank"},
@@ -116,6 +131,11 @@ func TestApplyErrors(t *testing.T) {
 		{"empty file", "", "@@\n-a\n", patchapply.ContextNotFound, []string{"The file is empty"}},
 		{"nothing like it", "a\nb\n", "@@\n-something else\n", patchapply.ContextNotFound, []string{"Nothing in the file"}},
 		{"past the end", "a\nb\n", "@@\n a\n b\n-c\n", patchapply.ContextNotFound, []string{"the end of the file"}},
+		{"shift, and a hunk about white space", "    a\n    b\n", "@@\n a\n-b\n+  b\n", patchapply.ContextNotFound, []string{"line 1 with another indentation", "1  `····a`"}},
+		{"shift, and a removed line that comes back", "    a()\n    b()\n", "@@\n-a()\n-b()\n+if c:\n+    a()\n+b()\n", patchapply.ContextNotFound, []string{"not clear"}},
+		{"numbers that are wrong, several places", "a\nb\nx\nc\nd\nx\n", "@@ -5,2 +5,2 @@\n-x\n+y\n", patchapply.Ambiguous, []string{"lines 3, 6", "for line 5"}},
+		{"numbers that are right but for blanks, lines elsewhere", "x\n  y\nz\ny\n", "@@ -2 +2 @@\n-y\n+Y\n", patchapply.Ambiguous, []string{"lines 2, 4"}},
+		{"like lines behind the anchor, exact ones behind the next", "def a():\n      x\n\ndef b():\n    x\n", "@@ def a():\n-    x\n+    y\n", patchapply.Ambiguous, []string{"lines 2, 5"}},
 		{"ambiguous", " x\n\tx\n", "@@\n-x\n", patchapply.Ambiguous, []string{"lines 1, 2", "line 2: `→x`"}},
 		{"ambiguous at no end", "x\nx\ny\n", "@@\n-x\n*** End of File\n", patchapply.Ambiguous, []string{"lines 1, 2"}},
 		{"many places", strings.Repeat(" x\n", 50), "@@\n-x\n", patchapply.Ambiguous, []string{"lines 1, 2, 3, 4, 5 and more"}},
@@ -139,13 +159,14 @@ func TestApplyErrorSize(t *testing.T) {
 	for _, c := range []struct{ name, before, hunks string }{
 		{"long lines", long + "a\n" + long + "b\n", "@@ " + long + "\n " + long + "a\n-" + long + "x\n+" + long + "\n"},
 		{"long lines found twice", " " + long + "a\n  " + long + "a\n", "@@\n-" + long + "a\n"},
+		{"too many lines", strings.Repeat("\n", 8<<20+1), "@@\n-x\n"},
 		{"many lines", strings.Repeat("x\ny\n", 50_000), "@@\n" + strings.Repeat(" y\n x\n", 50_000) + "-z\n"},
 		{"many hunks", strings.Repeat("x\n", 5_000), strings.Repeat("@@\n-x\n+y\n", 5_000) + "@@\n-x\n"},
 		{"many anchors", "x\n", strings.Repeat("@@ x\n", 5_000) + "-x\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := applyHunks(t, c.before, c.hunks)
-			wantError(t, err, patchapply.ClassOf(err), "f: hunk")
+			wantError(t, err, patchapply.ClassOf(err), "f")
 		})
 	}
 	p, err := patchapply.Parse([]byte(envelope("*** Update File: " + strings.Repeat("\u00e4\x01", 5000) + "\n@@\n-" + long + "\n")))
@@ -154,4 +175,36 @@ func TestApplyErrorSize(t *testing.T) {
 	}
 	_, _, err = p.Sections[0].Apply([]byte(long + "x\n" + long + "y\n"))
 	wantError(t, err, patchapply.ContextNotFound, "hunk 1 of 1")
+}
+
+// TestNothingIsClaimed is an error that must not say that a hunk was applied.
+func TestNothingIsClaimed(t *testing.T) {
+	_, _, err := applyHunks(t, "a\n}\nb\n", "@@\n-zzz\n+}\n")
+	wantError(t, err, patchapply.ContextNotFound)
+	if strings.Contains(err.Error(), "already") {
+		t.Error(err)
+	}
+}
+
+// TestApplyWarnings applies hunks that may not be what was meant.
+func TestApplyWarnings(t *testing.T) {
+	for _, c := range []struct{ name, before, hunks, part string }{
+		{"behind the next function", "def a():\n    x\n\ndef b():\n    y\n", "@@ def a():\n-    y\n+    z\n", "`def b():` stands between"},
+		{"far from the numbers", strings.Repeat("a\n", 9) + "x\n", "@@ -2 +2 @@\n-x\n+y\n", "8 lines from where the numbers say"},
+		{"insertion behind the end", "a\n", "@@ -9,0 +9 @@\n+x\n", "added at line 2"},
+		{"anchor before the hunk above, several places", "f\na\nx\nx\n", "@@\n-a\n+A\n@@ f\n-x\n+y\n", "also at line 4"},
+		{"other indentation", "if a:\n    if b:\n        c\n", "@@\n if a:\n   if b:\n-    c\n+      d\n", "indents these lines in another way"},
+		{"insertion that is there", "1\ntwo\ntwo and a half\n3\n", "@@\n 1\n two\n+two and a half\n", "there already"},
+		{"insertion that is there, with numbers", "1\ntwo\n3\n", "@@ -1,0 +2 @@\n+two\n", "there already"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, report, err := applyHunks(t, c.before, c.hunks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(report[len(report)-1].Warnings, "\n"); !strings.Contains(got, c.part) {
+				t.Errorf("warnings %q, want %q", got, c.part)
+			}
+		})
+	}
 }

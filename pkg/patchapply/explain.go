@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/toolhost/toolhost/pkg/textfile"
 )
 
 const (
@@ -33,7 +35,11 @@ func (l *locator) anchorMissing(s *search, at ...int) error {
 // ambiguous returns an error for lines that fit at several places.
 func (l *locator) ambiguous(s *search, p Pass, at []int) error {
 	t := l.explain(s)
-	t.add("its lines fit at %s (compared in the pass %s), and nothing says which is meant:", lineNumbers(at), p)
+	why := "nothing says"
+	if s.hunk.Unified != nil {
+		why = fmt.Sprintf("the numbers, for line %d, do not say", l.hint(s)+1)
+	}
+	t.add("its lines fit at %s (compared in the pass %s), and %s which is meant:", lineNumbers(at), p, why)
 	for i, place := range at {
 		if i == maxPlaces-1 {
 			break
@@ -120,6 +126,18 @@ func cut(s string, n int) string {
 	return s[:n] + dots
 }
 
+// cutFront leaves out the start of a line where a byte lies far behind it.
+func cutFront(line string, at int) string {
+	at -= maxQuote / 2
+	if at <= 0 {
+		return line
+	}
+	for at < len(line) && !utf8.RuneStart(line[at]) {
+		at++
+	}
+	return "…" + line[at:]
+}
+
 // quotePath returns a path for the text of an error.
 func quotePath(path string) string {
 	if path == "" || strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -149,8 +167,12 @@ func legend(text string) string {
 
 // quoteLine returns a line in which white space can be seen: tabs, blanks at either end, and
 // what looks like a blank and is none. Long lines are cut.
-func quoteLine(line string) string {
-	short := cut(line, maxQuote)
+func quoteLine(line string) string { return quoteFrom(line, 0) }
+
+// quoteFrom is quoteLine for a line of which something lies at a byte: a long one is also cut
+// in front of that.
+func quoteFrom(line string, at int) string {
+	short := textfile.Show([]byte(cut(cutFront(line, at), maxQuote)))
 	body := strings.Trim(short, " ")
 	if body == "" {
 		return "`" + strings.Repeat("·", min(len(short), maxQuote/2)) + "`"

@@ -1,6 +1,14 @@
 package patchapply
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/toolhost/toolhost/pkg/textfile"
+)
 
 const (
 	maxVotes   = 64  // places of one line that vote for where the hunk may be
@@ -32,15 +40,8 @@ func (l *locator) explainElsewhere(s *search, t *explanation) bool {
 
 // explainApplied says where the new lines are, if they are there already.
 func (l *locator) explainApplied(s *search, t *explanation) {
-	var lines [][]byte
-	changes := false
-	for _, line := range s.lines {
-		if line.Op != '-' {
-			lines = append(lines, []byte(line.Text))
-		}
-		changes = changes || line.Op == '+' && !isBlank(line.Text)
-	}
-	if !changes || len(lines) > l.file.count() {
+	lines, telling := newLines(s.lines)
+	if !telling || len(lines) > l.file.count() {
 		return
 	}
 	for p := PassExact; p < PassUnicode; p++ {
@@ -50,10 +51,35 @@ func (l *locator) explainApplied(s *search, t *explanation) {
 			hashes[i] = x.hash(line)
 		}
 		if at := x.findLinear(lines, hashes, 0, 1, nil); len(at) > 0 {
-			t.add("The new lines are at line %d already: the hunk may have been already applied.", at[0]+1)
+			t.add("What the hunk leaves is at line %d already: it may have been already applied.", at[0]+1)
 			return
 		}
 	}
+}
+
+// newLines returns what a hunk leaves, and whether finding that tells that it was applied:
+// there is a word in what it adds, or with context on both sides of what it removes.
+func newLines(lines []Line) (left [][]byte, telling bool) {
+	before, removed, after := false, false, false
+	for _, l := range lines {
+		word := hasWord(l.Text)
+		switch l.Op {
+		case '-':
+			removed = true
+			continue
+		case '+':
+			telling = telling || word
+		default:
+			before, after = before || word && !removed, after || word && removed
+		}
+		left = append(left, []byte(l.Text))
+	}
+	return left, telling || before && after
+}
+
+// hasWord reports whether a line has more than brackets and the like.
+func hasWord(line string) bool {
+	return strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // explainNearest shows the region most like the lines, and the first of them that differs.
@@ -76,17 +102,62 @@ func (l *locator) explainNearest(s *search, t *explanation) {
 	} else {
 		t.add("The nearest place is lines %d to %d, where %d of %d agree. The first that differs:", first, last, r.same, len(s.old))
 	}
-	t.add("  expected: %s", quoteLine(string(s.old[r.differs])))
 	at := r.start + r.differs
-	switch {
-	case at >= l.file.count():
-		t.add("  found:    the end of the file")
-	case at < 0:
-		t.add("  found:    the start of the file")
-	default:
-		t.add("  found:    %s on line %d", quoteLine(string(l.file.line(at))), at+1)
-	}
+	l.explainLine(t, string(s.old[r.differs]), at)
 	l.showRegion(t, at)
+}
+
+// explainLine shows a line of a hunk and the one that the file has in its place, where they
+// differ.
+func (l *locator) explainLine(t *explanation, expected string, at int) {
+	if at < 0 || at >= l.file.count() {
+		t.add("  expected: %s", quoteLine(expected))
+		t.add("  found:    the %s of the file", map[bool]string{true: "start", false: "end"}[at < 0])
+		return
+	}
+	found := textfile.Show(l.file.line(at))
+	i, j := differAt(expected, found)
+	t.add("  expected: %s", quoteFrom(expected, i))
+	t.add("  found:    %s on line %d", quoteFrom(found, j), at+1)
+	if max(len(expected), len(found)) > maxQuote {
+		t.add("  They have %d and %d bytes and differ from byte %d of the second on.", len(expected), len(found), j+1)
+	}
+	if a, b := firstTwo(expected[i:]), firstTwo(found[j:]); !isASCII(a + b) {
+		t.add("  They differ in %s and %s: letters that look alike can be composed or not, or be others. Copy the line from the file.", codePoints(a), codePoints(b))
+	}
+}
+
+// differAt returns where two lines begin to differ, white space in front left aside, at a
+// whole character.
+func differAt(a, b string) (inA, inB int) {
+	i, j := len(leading(a)), len(leading(b))
+	x, y, n := a[i:], b[j:], 0
+	for n < len(x) && n < len(y) && x[n] == y[n] {
+		n++
+	}
+	for n > 0 && (n < len(x) && !utf8.RuneStart(x[n]) || n < len(y) && !utf8.RuneStart(y[n])) {
+		n--
+	}
+	return i + n, j + n
+}
+
+// firstTwo returns the first two characters of a text.
+func firstTwo(text string) string {
+	_, n := utf8.DecodeRuneInString(text)
+	_, m := utf8.DecodeRuneInString(text[n:])
+	return text[:n+m]
+}
+
+// codePoints names characters by their numbers.
+func codePoints(text string) string {
+	if text == "" {
+		return "nothing"
+	}
+	var names []string
+	for _, r := range text {
+		names = append(names, fmt.Sprintf("U+%04X", r))
+	}
+	return strings.Join(names, " ")
 }
 
 // showRegion shows the lines of the file around one.
@@ -168,6 +239,9 @@ func (l *locator) nearestLine(line []byte) (int, bool) {
 	best, most := 0, 0
 	for i := range l.file.count() {
 		other := bytes.TrimSpace(l.file.line(i))
+		if l.file.eightBit {
+			other = []byte(textfile.Show(other))
+		}
 		if n := inCommon(line, other); n > most && n*minSimilar >= max(len(line), len(other)) {
 			best, most = i, n
 		}

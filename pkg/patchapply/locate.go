@@ -1,7 +1,6 @@
 package patchapply
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -117,14 +116,14 @@ func (l *locator) locate(i int) (edit, error) {
 	for _, from := range l.starts(s) {
 		s.from, s.lines, s.old = from, full.lines, full.old
 		if d, found, err := l.try(s); found || err != nil {
-			return d, err
+			return l.clear(s, d, err)
 		}
 		if len(shortOld) == 0 || len(shortOld) == len(s.old) {
 			continue
 		}
 		s.lines, s.old = short, shortOld
 		if d, found, err := l.try(s); found || err != nil {
-			return d, err
+			return l.clear(s, d, err)
 		}
 	}
 	if len(shortOld) == 0 {
@@ -210,97 +209,4 @@ func (l *locator) try(s *search) (edit, bool, error) {
 		}
 	}
 	return edit{}, false, nil
-}
-
-// tryPass searches in one pass, and decides between several places.
-func (l *locator) tryPass(s *search, p Pass) (edit, bool, error) {
-	x := l.index(p)
-	hint, hinted := l.hint(s)
-	if hinted && hint >= s.from && x.matches(s.old, hint) {
-		return l.place(s, hint, p), true, nil
-	}
-	if hinted {
-		if at, ok := x.closest(s.old, s.from, hint); ok {
-			return l.place(s, at, p), true, nil
-		}
-		return edit{}, false, nil
-	}
-	at := x.find(s.old, s.from, maxPlaces)
-	switch {
-	case len(at) == 0:
-		return edit{}, false, nil
-	case len(at) > 1 && s.missing != "":
-		return edit{}, false, l.anchorMissing(s, at...)
-	case len(at) > 1 && (s.hunk.EndOfFile || p >= PassTrim && !s.anchored):
-		return edit{}, false, l.ambiguous(s, p, at)
-	}
-	d := l.place(s, at[0], p)
-	if s.missing != "" {
-		d.warn("the anchor %s is not in the file; the lines of the hunk are there once", quoteLine(s.missing))
-	}
-	if len(at) > 1 && !s.anchored {
-		d.warn("the same lines are also at %s", lineNumbers(at[1:]))
-	}
-	if s.hunk.EndOfFile {
-		d.fuzz += eofFuzz
-		d.warn("the lines do not end the file, as *** End of File says")
-	}
-	return d, true, nil
-}
-
-// hint returns where the numbers of a hunk say that it is.
-func (l *locator) hint(s *search) (int, bool) {
-	if s.hunk.Unified == nil {
-		return 0, false
-	}
-	return s.hunk.Unified.Old - 1 + l.offset, true
-}
-
-func distance(a, b int) int { return max(a-b, b-a) }
-
-// place makes an edit of a search that has found its lines.
-func (l *locator) place(s *search, start int, p Pass) edit {
-	d := edit{hunk: s.hunk, lines: s.lines, start: start, count: len(s.old), pass: p, fuzz: p.fuzz()}
-	if s.hunk.Unified != nil {
-		l.offset = start - (s.hunk.Unified.Old - 1)
-	}
-	if p >= PassTrim {
-		d.shift = findIndent(l.file, s.lines, start)
-	}
-	return d
-}
-
-// insert places a hunk that has no old lines.
-func (l *locator) insert(s *search) (edit, error) {
-	d := edit{hunk: s.hunk, lines: s.lines}
-	end := l.file.count()
-	switch {
-	case s.missing != "":
-		return edit{}, l.anchorMissing(s)
-	case s.hunk.EndOfFile:
-		d.start = end
-	case s.behind:
-		d.start = max(l.cursor, s.from)
-		if d.start != s.anchorAt+1 {
-			d.warn("the anchor stands before the hunk above; the lines were added behind that hunk")
-		}
-	case s.anchored:
-		d.start = s.anchorAt + 1
-	case s.hunk.Unified != nil:
-		d.start = s.hunk.Unified.Old + l.offset
-		if s.hunk.Unified.OldCount > 0 {
-			d.start--
-		}
-		d.start = min(max(d.start, l.changed), end)
-	default:
-		d.start = end
-		if end > 0 {
-			d.warn("the hunk has neither context nor anchor; the lines were added at the end of the file")
-		}
-	}
-	return d, nil
-}
-
-func (d *edit) warn(format string, args ...any) {
-	d.warnings = append(d.warnings, fmt.Sprintf(format, args...))
 }

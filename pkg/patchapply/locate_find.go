@@ -49,39 +49,6 @@ func (x *lineIndex) rarest(lines [][]byte) (hashes []uint64, rarest int) {
 	return hashes, rarest
 }
 
-// closest returns the place from line from on that is nearest to a hint, the later of two.
-func (x *lineIndex) closest(lines [][]byte, from, hint int) (int, bool) {
-	hint = min(max(hint, from), x.file.count())
-	after := x.find(lines, hint, 1)
-	before, ok := x.findBefore(lines, from, hint)
-	switch {
-	case len(after) == 0:
-		return before, ok
-	case !ok || after[0]-hint <= hint-before:
-		return after[0], true
-	}
-	return before, true
-}
-
-// findBefore returns the last place between two lines where the file has lines.
-func (x *lineIndex) findBefore(lines [][]byte, from, end int) (int, bool) {
-	hashes, rarest := x.rarest(lines)
-	places := x.places(hashes[rarest])
-	last, _ := slices.BinarySearch(places, int32(min(end+rarest, x.file.count())))
-	work := 4 * len(x.hashes)
-	for i := last - 1; i >= 0 && int(places[i])-rarest >= from; i-- {
-		start := int(places[i]) - rarest
-		n := x.agree(hashes, start)
-		if n == len(hashes) && x.matches(lines, start) {
-			return start, true
-		}
-		if work -= n + 1; work < 0 {
-			return x.lastLinear(lines, hashes, from, start)
-		}
-	}
-	return 0, false
-}
-
 // findLinear goes on with a search in time linear in the file, however often lines repeat.
 func (x *lineIndex) findLinear(lines [][]byte, hashes []uint64, from, limit int, found []int) []int {
 	x.scan(lines, hashes, from, func(start int) bool {
@@ -89,17 +56,6 @@ func (x *lineIndex) findLinear(lines [][]byte, hashes []uint64, from, limit int,
 		return len(found) < limit
 	})
 	return found
-}
-
-// lastLinear returns the last place between two lines, in linear time.
-func (x *lineIndex) lastLinear(lines [][]byte, hashes []uint64, from, end int) (last int, ok bool) {
-	x.scan(lines, hashes, from, func(start int) bool {
-		if start < end {
-			last, ok = start, true
-		}
-		return start < end
-	})
-	return last, ok
 }
 
 // scan calls visit for each place from line from on where the file has lines, until it

@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/toolhost/toolhost/pkg/textfile"
 )
 
 // A Pass is how loosely lines are compared. The whole file is searched in one pass before
@@ -16,7 +18,7 @@ const (
 	PassExact     Pass = iota
 	PassRightTrim      // without white space at the end
 	PassTrim           // and at the start
-	PassUnicode        // and with dashes, quotation marks and blanks of all kinds as in ASCII
+	PassUnicode        // and with dashes, quotation marks and blanks of all kinds as in ASCII, and bytes that are no UTF-8 as they are shown
 	passes
 )
 
@@ -39,9 +41,13 @@ func (p Pass) normalise(line, buf []byte) []byte {
 		return bytes.TrimSpace(line)
 	}
 	for _, b := range line {
-		if b >= utf8.RuneSelf {
-			return bytes.TrimSpace(appendPlain(buf[:0], line))
+		if b < utf8.RuneSelf {
+			continue
 		}
+		if !utf8.Valid(line) {
+			line = []byte(textfile.Show(line)) // as it was read
+		}
+		return bytes.TrimSpace(appendPlain(buf[:0], line))
 	}
 	return bytes.TrimSpace(line)
 }

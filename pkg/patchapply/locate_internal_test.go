@@ -17,7 +17,7 @@ func TestFind(t *testing.T) {
 		f := &fileText{data: bytes.Join(append(slices.Clone(file), nil), []byte("\n"))}
 		f.split(false, &scratch{})
 		x := newLineIndex(PassExact, f, lines, make([]uint64, f.count()))
-		from, hint := r.IntN(len(file)+1), r.IntN(len(file)+1)
+		from := r.IntN(len(file) + 1)
 		want := everywhere(file, lines, from)
 		hashes, _ := x.rarest(lines)
 		if got := x.find(lines, from, len(file)+1); !slices.Equal(got, want) {
@@ -25,14 +25,6 @@ func TestFind(t *testing.T) {
 		}
 		if got := x.findLinear(lines, hashes, from, len(file)+1, nil); !slices.Equal(got, want) {
 			t.Fatalf("seed %d: linear %v, want %v", seed, got, want)
-		}
-		at, ok := x.closest(lines, from, hint)
-		if ok != (len(want) > 0) || ok && at != nearest(want, max(hint, from)) {
-			t.Fatalf("seed %d: closest to %d is %d of %v", seed, hint, at, want)
-		}
-		before, ok := x.findBefore(lines, from, hint)
-		if linear, okLinear := x.lastLinear(lines, hashes, from, hint); ok != okLinear || ok && before != linear {
-			t.Fatalf("seed %d: before %d: %d, linear %d, of %v", seed, hint, before, linear, want)
 		}
 	}
 }
@@ -52,14 +44,4 @@ func everywhere(file, lines [][]byte, from int) (found []int) {
 		}
 	}
 	return found
-}
-
-func nearest(places []int, hint int) int {
-	best := places[0]
-	for _, place := range places {
-		if distance(place, hint) <= distance(best, hint) {
-			best = place
-		}
-	}
-	return best
 }

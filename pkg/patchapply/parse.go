@@ -49,6 +49,8 @@ type parser struct {
 	starts   []uint32 // of each line, and the end of the text
 	pos      int      // the line to be read next, from 0
 	path     string   // of the operation; "" for a whole patch
+	wrapped  bool     // a fence was opened
+	heredoc  string   // the word that ends what was opened; "" if nothing was
 	sections []Section
 	warnings []string
 	peeled   []string // what was left out, in the order it was found
@@ -113,6 +115,8 @@ func (p *parser) form() form {
 	for i := range p.count() {
 		line := p.line(i)
 		switch {
+		case p.path != "" && line != "" && canBeHunk(line) && !p.startsFile(i):
+			return formNone // an operation's hunk may begin without @@
 		case isMarker(line, beginPatch):
 			return formEnvelope
 		case p.startsFile(i):

@@ -1,6 +1,9 @@
 package patchapply
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 const headers = `"*** Add File: path", "*** Delete File: path", "*** Update File: path" or "*** End Patch"`
 
@@ -16,6 +19,8 @@ func (p *parser) envelopes() error {
 			continue
 		case strayHeader(line), strings.HasPrefix(line, "@@"), p.startsFile(p.pos):
 			return p.fail(p.pos, `this stands outside "*** Begin Patch" and "*** End Patch"`, `"*** Begin Patch"`)
+		case isChange(line):
+			return p.fail(p.pos, `this stands outside "*** Begin Patch" and "*** End Patch"`, "text, or another patch; a line of a patch that is a marker needs its first character")
 		case !isBlank(line):
 			p.peel(`text outside "*** Begin Patch" and "*** End Patch"`)
 		}
@@ -25,6 +30,16 @@ func (p *parser) envelopes() error {
 		return &Error{Class: EmptyPatch, Path: p.path, Text: "the patch names no files. It needs " + headers + "." + unchanged}
 	}
 	return nil
+}
+
+// isChange reports whether a line outside of hunks looks like one that adds or removes
+// something, and not like an item of a list, or a rule.
+func isChange(line string) bool {
+	if line == "" || line[0] != '-' {
+		return line != "" && line[0] == '+'
+	}
+	rest := line[1:]
+	return rest != "" && rest[0] != '-' && (rest[0] != ' ' || strings.HasPrefix(rest, "  "))
 }
 
 // envelope reads one, from its first line on.
@@ -136,7 +151,11 @@ func (p *parser) addBody(end int) ([]byte, error) {
 		}
 		text, ok := strings.CutPrefix(line, "+")
 		if !ok {
-			return nil, p.fail(p.pos, "a line of a new file must begin with +", `lines that begin with "+", or `+headers)
+			allowed := `lines that begin with "+"`
+			if p.path == "" {
+				allowed += ", or " + headers
+			}
+			return nil, p.fail(p.pos, "a line of a new file must begin with +", allowed)
 		}
 		for ; blanks > 0 && len(content) > 0; blanks-- {
 			content = append(content, '\n')
@@ -160,8 +179,10 @@ func (p *parser) updateBody(s *Section, end int) error {
 			p.pos++
 		}
 	}
-	p.skipFileLines(end)
-	var err error
+	err := p.skipFileLines(s.Path, end)
+	if err != nil {
+		return err
+	}
 	if s.Hunks, err = p.hunks(end); err != nil {
 		return err
 	}
@@ -171,12 +192,20 @@ func (p *parser) updateBody(s *Section, end int) error {
 	return nil
 }
 
-// skipFileLines passes over the --- and +++ lines that some models put before the hunks.
-func (p *parser) skipFileLines(end int) {
-	if p.pos+2 < end && strings.HasPrefix(p.line(p.pos), "--- ") &&
-		strings.HasPrefix(p.line(p.pos+1), "+++ ") && strings.HasPrefix(p.line(p.pos+2), "@@") {
-		p.pos += 2
+// skipFileLines passes over the --- and +++ lines that some models put before the hunks. If
+// they do not name the file they may be lines of the first hunk.
+func (p *parser) skipFileLines(path string, end int) error {
+	if p.pos+2 >= end || !p.isPair(p.pos) {
+		return nil
 	}
+	f := &diffFile{line: p.pos + 1}
+	f.setPair(p.line(p.pos), p.line(p.pos+1))
+	if !isNamed(f.old, path) && !isNamed(f.new, path) {
+		return p.fail(p.pos, fmt.Sprintf("this line and the next may name another file than %s, or be lines of a hunk", quotePath(path)),
+			`"@@" before the lines of a hunk`)
+	}
+	p.pos += 2
+	return nil
 }
 
 // atPath adds the path to an error that has none.

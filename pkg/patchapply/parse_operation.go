@@ -95,26 +95,32 @@ func (p *parser) diff(s *Section) error {
 	return err
 }
 
-// body passes over a fence around hunks, and returns where they end.
+// body passes over a fence around hunks, and returns where they end. A fence is closed only
+// where one was opened: otherwise it may be a line that has lost its blank.
 func (p *parser) body() int {
-	end := p.count()
-	for end > 0 && endsBody(p.line(end-1)) {
-		if isFence(p.line(end - 1)) {
-			p.peel("a fence around the diff")
-		}
-		end--
-	}
-	for i := 0; i < end && (p.line(i) == "" || isFence(p.line(i))); i++ {
+	for i := 0; i < p.count() && (p.line(i) == "" || isFence(p.line(i))); i++ {
 		if isFence(p.line(i)) {
-			p.pos = i + 1
+			p.peel("a fence around the diff")
+			p.wrapped, p.pos = true, i+1
+			break
 		}
+	}
+	end, closed := p.count(), !p.wrapped
+	for ; end > p.pos && endsBody(p.line(end-1), closed); end-- {
+		closed = closed || isFence(p.line(end-1))
 	}
 	return end
 }
 
 // endsBody reports whether a line may stand behind hunks without being one of theirs.
-func endsBody(line string) bool {
-	return line == "" || isFence(line) || line[0] == '*' && isMarker(line, endPatch)
+func endsBody(line string, closed bool) bool {
+	switch {
+	case line == "":
+		return true
+	case isFence(line):
+		return !closed && isClosing(line)
+	}
+	return line[0] == '*' && isMarker(line, endPatch)
 }
 
 // adopt takes the one section of a whole patch, which must be for the same path.

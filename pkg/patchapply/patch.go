@@ -25,7 +25,7 @@ type Section struct {
 	Path    string
 	MoveTo  string       // of Update; "" where the file stays
 	Content []byte       // of Add
-	Hunks   []Hunk       // of Update; none is a pure move, or a change of mode
+	Hunks   []Hunk       // of Update; none is a pure move, or a change of mode. Of Delete: what the file must hold
 	Perm    *fs.FileMode // permission bits that a git diff asks for; nil: as they are
 	Line    int          // in the patch, 1-based; 0 where it stands alone
 }

@@ -43,14 +43,44 @@ func unwrapObject(text []byte) (string, bool) {
 	return "", false
 }
 
-// isFence reports whether a line opens or closes a block of code in Markdown.
-func isFence(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "```") }
+// isFence reports whether a line opens or closes a block of code in Markdown. It counts in
+// the first column only: behind a blank it is a line of a hunk.
+func isFence(line string) bool { return strings.HasPrefix(line, "```") }
 
 // isClosing reports whether a line ends what a patch may be wrapped in: a fence, or the
 // word of a heredoc.
 func isClosing(line string) bool {
 	if isFence(line) {
-		return true
+		return strings.Trim(line, "` \t") == ""
 	}
 	return line != "" && strings.Trim(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+}
+
+// noteWrapper notes that a line outside of hunks opens a fence or a heredoc.
+func (p *parser) noteWrapper(line string) {
+	p.wrapped = p.wrapped || isFence(line)
+	if _, word, ok := strings.Cut(line, "<<"); ok {
+		word, _, _ = strings.Cut(strings.TrimLeft(word, "- \t"), " ")
+		p.heredoc = strings.Trim(word, `'"\`)
+	}
+}
+
+// endsDiff reports whether the parser's line closes what was opened, so that behind it may
+// stand anything. It must not be a line of a hunk that has lost its blank: then the fence that
+// does close is still to come.
+func (p *parser) endsDiff(end int) bool {
+	if line := p.line(p.pos); !isFence(line) {
+		return line == p.heredoc
+	}
+	fences, next := 0, 0
+	for i := p.pos + 1; i < end; i++ {
+		if p.startsFile(i) {
+			next = 1 // which has a fence of its own
+			break
+		}
+		if isFence(p.line(i)) {
+			fences++
+		}
+	}
+	return p.wrapped && fences%2 == next
 }

@@ -41,7 +41,11 @@ func (p *Patch) Plan(ctx context.Context, v View) (*Plan, error) {
 			return nil, s.blame(err)
 		}
 	}
-	return &Plan{Outcomes: o.outcomes(), Warnings: p.Warnings, patch: p, changes: o.changes()}, nil
+	plan := &Plan{Outcomes: o.outcomes(), Warnings: p.Warnings, patch: p, changes: o.changes()}
+	if len(plan.Outcomes) == 0 {
+		plan.Warnings = append(slices.Clone(p.Warnings), "the sections undo each other: nothing is left to change")
+	}
+	return plan, nil
 }
 
 // Commit makes the plan so, and returns the plan that was made: where files have changed
@@ -98,6 +102,9 @@ func (o *overlay) apply(s *Section) error {
 	case !n.taken():
 		return o.absent(n, s.Path)
 	case s.Kind == Delete:
+		if err := o.mayDelete(n, s); err != nil {
+			return err
+		}
 		o.drop(n)
 		return nil
 	}
@@ -107,7 +114,7 @@ func (o *overlay) apply(s *Section) error {
 func (o *overlay) add(n *name, s *Section) error {
 	switch {
 	case n.isLink():
-		return refusal(AlreadyExists, "%s is a symbolic link; use *** Update File to change what it leads to, or delete the link in a patch of its own first", quotePath(n.path))
+		return refusal(AlreadyExists, "%s exists already, as a symbolic link; update what it leads to, or delete the link in a patch of its own first", quotePath(n.path))
 	case n.taken():
 		return exists(n.path)
 	}
@@ -115,10 +122,40 @@ func (o *overlay) add(n *name, s *Section) error {
 	if s.Perm != nil {
 		f.perm = s.Perm.Perm()
 	}
-	if err := o.hold(nil, f.content); err != nil {
+	if err := o.hold(f); err != nil {
 		return err
 	}
 	return o.put(n, f)
+}
+
+// mayDelete returns an error where a diff that deletes a file shows other lines than it has.
+func (o *overlay) mayDelete(n *name, s *Section) error {
+	if len(s.Hunks) == 0 {
+		return nil
+	}
+	f, err := o.file(n)
+	if err != nil {
+		return err
+	}
+	rest, report, err := s.Apply(f.content)
+	if err != nil {
+		return err
+	}
+	for _, r := range report {
+		if r.Pass > PassRightTrim {
+			return refusal(ContextNotFound, "%s is not deleted: its lines differ in white space or punctuation from those that the diff removes, from line %d on", quotePath(n.path), r.OldLine)
+		}
+	}
+	if rest = bytes.TrimPrefix(rest, []byte(bom)); len(rest) > 0 {
+		return refusal(ContextNotFound, "%s is not deleted: it has %d lines that the diff does not remove, such as %s; remove all lines as they are in the file, or use *** Delete File",
+			quotePath(n.path), 1+bytes.Count(bytes.TrimSuffix(rest, []byte{'\n'}), []byte{'\n'}), quoteLine(string(firstLine(rest))))
+	}
+	return nil
+}
+
+func firstLine(text []byte) []byte {
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
+	return bytes.TrimSuffix(line, []byte{'\r'})
 }
 
 func exists(p string) error {
@@ -171,12 +208,8 @@ func (o *overlay) update(n *name, s *Section) error {
 	}
 	f.touched, f.hunks = n, append(f.hunks, report...)
 	if !bytes.Equal(f.content, after) {
-		var made []byte // what an earlier section made, and nobody needs any more
-		if f.first == nil || len(f.content) > 0 && &f.content[0] != &f.first.Content[0] {
-			made = f.content
-		}
 		f.content = after
-		if err := o.hold(made, after); err != nil {
+		if err := o.hold(f); err != nil {
 			return err
 		}
 	}
@@ -203,7 +236,7 @@ func (o *overlay) destination(n *name, s *Section) (*name, error) {
 	to, err := o.at(p)
 	switch {
 	case err == nil && to.isLink():
-		return nil, refusal(AlreadyExists, "%s cannot move to %s, which is a symbolic link; delete the link in a patch of its own first, or choose another name", quotePath(n.path), quotePath(p))
+		return nil, refusal(AlreadyExists, "%s cannot move to %s, which exists already, as a symbolic link; delete the link in a patch of its own first, or choose another name", quotePath(n.path), quotePath(p))
 	case ClassOf(err) == NotText || err == nil && to.taken():
 		return nil, refusal(AlreadyExists, "%s cannot move to %s, which exists already; delete that first in the same patch, or choose another name", quotePath(n.path), quotePath(p))
 	case err != nil:

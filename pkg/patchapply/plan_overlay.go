@@ -36,6 +36,7 @@ type node struct {
 	first   *File  // as loaded, also of one that was moved since; nil for one that the patch makes
 	from    string // where one that was moved was before the patch
 	content []byte
+	held    int64       // how much of it was counted when the patch made it
 	perm    fs.FileMode // 0: the storage's own
 	touched *name       // by which a section last updated it, perhaps to what it was
 	hunks   []HunkReport
@@ -156,9 +157,12 @@ func (o *overlay) count(p string, by int) {
 	}
 }
 
-// hold accounts for content that the patch makes in place of what it made before.
-func (o *overlay) hold(made, content []byte) error {
-	if o.left -= int64(len(content) - len(made)); o.left < 0 {
+// hold accounts for the content of f, which the patch has made, in the place of what it made
+// before.
+func (o *overlay) hold(f *node) error {
+	o.left += f.held
+	f.held = int64(len(f.content))
+	if o.left -= f.held; o.left < 0 {
 		return refusal(TooLarge, "the files of this patch have more than %d MiB together; send it in parts", maxContent>>20)
 	}
 	return nil

@@ -207,6 +207,18 @@ func TestContentIsBounded(t *testing.T) {
 	wantError(t, err, patchapply.TooLarge, "send it in parts")
 }
 
+// TestContentIsCountedOnce updates a file so often that all its versions together would be
+// too much.
+func TestContentIsCountedOnce(t *testing.T) {
+	m := patchapply.NewMemory(map[string]string{"a": strings.Repeat("x", 20<<20) + "\n0\n"})
+	var sections []string
+	for i := range 14 {
+		sections = append(sections, fmt.Sprintf("*** Update File: a\n@@\n-%d\n+%d", i, i+1))
+	}
+	_, err := commit(t, m, patch(t, sections...))
+	must(t, err)
+}
+
 // A patch that was planned on old files is planned again, and touches the same files only.
 func TestStalePlansArePlannedAgain(t *testing.T) {
 	m := patchapply.NewMemory(map[string]string{"a": "one\nx\n", "b": "one\n"})
@@ -262,4 +274,24 @@ func TestPatchesAtOnce(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+}
+
+// TestSectionsThatUndoEachOther are told of: otherwise an answer would say nothing.
+func TestSectionsThatUndoEachOther(t *testing.T) {
+	m := patchapply.NewMemory(nil)
+	plan, err := commit(t, m, patch(t, "*** Add File: a\n+x", "*** Delete File: a"))
+	must(t, err)
+	if len(plan.Warnings) != 1 || !strings.Contains(plan.Warnings[0], "nothing is left to change") {
+		t.Errorf("warnings %q", plan.Warnings)
+	}
+}
+
+// TestLinksInTheWay have advice that works: a file cannot replace one within a patch.
+func TestLinksInTheWay(t *testing.T) {
+	m := patchapply.NewMemory(map[string]string{"a": "one\n"})
+	m.Link("l", "a")
+	for _, section := range []string{"*** Add File: l\n+x", "*** Update File: a\n*** Move to: l"} {
+		_, err := commit(t, m, patch(t, section))
+		wantError(t, err, patchapply.AlreadyExists, "delete the link in a patch of its own first")
+	}
 }

@@ -18,6 +18,7 @@ func TestReports(t *testing.T) {
 		{"cline#13512 the whole file written with LF", "a\r\nb\r\n", "@@\n-b\n+B\n", "a\r\nB\r\n"},
 		{"openai/codex#27784 context on a line with a byte order mark", "\ufeffusing A;\nx\n", "@@\n using A;\n-x\n+y\n", "\ufeffusing A;\ny\n"},
 		{"opencode#45924 bytes that are no UTF-8 replaced", "caf\xe9 \xff\nport=1\n", "@@\n-port=1\n+port=2\n", "caf\xe9 \xff\nport=2\n"},
+		{"opencode#45925 two encodings in one file", "caf\xe9\n", "@@\n caf\u00e9\n+na\u00efve\n", "caf\xe9\nna\xefve\n"},
 		{"openai/codex#7640 last newline added", "{\n  \"a\": 1\n}", "@@\n-  \"a\": 1\n+  \"a\": 2\n }\n", "{\n  \"a\": 2\n}"},
 		{"opencode#45912 last newline added behind a changed last line", "a\nb", "@@\n-b\n+c\n", "a\nc"},
 		{"agent-os#1907 lines joined behind a last line without an end", "a\nb", "@@\n b\n+c\n*** End of File\n", "a\nb\nc"},
@@ -62,7 +63,7 @@ func TestReportedErrors(t *testing.T) {
 		{"openai-agents-js#1655 second anchor missing", "class A\n f\nx\n", "@@ class A\n@@  g\n-x\n+y\n", patchapply.AnchorNotFound, "`·g`"},
 		{"letta-code#2884 what stands there is not shown", "func f() {\n\treturn 1\n}\n", "@@\n func f() {\n-\treturn 2\n+\treturn 3\n", patchapply.ContextNotFound, "`→return 1` on line 2"},
 		{"agenc-core#950 insertion applied twice", "a\nnew\nb\n", "@@\n a\n+new\n-c\n b\n", patchapply.ContextNotFound, "line 1 already"},
-		{"opencode#45925 two encodings in one file", "caf\xe9\n", "@@\n caf\xe9\n+na\u00efve\n", patchapply.NotText, "encodings"},
+		{"opencode#45925 two encodings in one file", "caf\xe9\n", "@@\n caf\xe9\n+\u4e2d\n", patchapply.NotText, "windows-1252"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := applyHunks(t, c.before, c.hunks)

@@ -27,8 +27,9 @@ func (p *parser) isPair(i int) bool {
 // unified reads the files of a diff up to line end.
 func (p *parser) unified(end int) error {
 	for p.pos < end && !p.startsFile(p.pos) {
-		if !isBlank(p.line(p.pos)) && !isDiffNoise(p.line(p.pos)) {
+		if line := p.line(p.pos); !isBlank(line) && !isDiffNoise(line) {
 			p.peel("text around the diff")
+			p.noteWrapper(line)
 		}
 		p.pos++
 	}
@@ -67,8 +68,12 @@ func (p *parser) diffFile(f *diffFile, end int) error {
 			}
 			p.pos--
 		case len(f.hunks) == 0 && f.header(line), isBlank(line):
-		case isDiffNoise(line), isClosing(line):
-			f.over = f.over || isClosing(line) || line == "-- "
+		case p.isSignature(p.pos, end):
+			f.over = true
+		case isClosing(line):
+			f.over = f.over || p.endsDiff(end)
+			p.noteWrapper(line)
+		case isDiffNoise(line):
 		case strayHeader(line), isMarker(line, beginPatch):
 			return p.fail(p.pos, "an envelope and a unified diff cannot be mixed", fileHeaders)
 		case !f.over && (line[0] == '+' || line[0] == '-'):
@@ -88,27 +93,27 @@ func (p *parser) startsNext(f *diffFile) bool {
 
 // isDiffNoise reports whether a line is one that programs print between files.
 func isDiffNoise(line string) bool {
-	for _, prefix := range []string{"diff ", "Index: ", "====", "index ", "-- "} {
+	for _, prefix := range []string{"diff ", "Index: ", "====", "index "} {
 		if strings.HasPrefix(line, prefix) {
 			return true
 		}
 	}
-	return line == "--"
+	return false
 }
 
 // diffHunks reads the hunks of one file.
 func (p *parser) diffHunks(f *diffFile, end int) error {
 	crlf := strings.HasSuffix(p.raw(p.pos), "\r")
 	for p.pos < end && strings.HasPrefix(p.line(p.pos), "@@") {
-		numbers, ok := parseNumbers(p.line(p.pos))
-		if !ok {
+		h := Hunk{Line: p.pos + 1}
+		if !h.head(p.line(p.pos)) {
 			return p.fail(p.pos, "the head of this hunk cannot be read", `"@@ -1,3 +1,3 @@"`)
 		}
-		h := Hunk{Line: p.pos + 1, Unified: numbers}
 		p.pos++
 		if err := p.diffHunk(&h, end); err != nil {
 			return err
 		}
+		f.bare = f.bare || h.Unified == nil
 		if len(h.Lines) == 0 {
 			return p.fail(h.Line-1, "this hunk has no lines", hunkLines)
 		}
@@ -118,8 +123,26 @@ func (p *parser) diffHunks(f *diffFile, end int) error {
 	return nil
 }
 
+// head takes the line of @@: with numbers, or else as in an envelope.
+func (h *Hunk) head(line string) bool {
+	if numbers, ok := parseNumbers(line); ok {
+		h.Unified = numbers
+		return true
+	}
+	if strings.HasPrefix(line, "@@@") || strings.HasPrefix(line, "@@ -") {
+		return false
+	}
+	switch anchor := strings.TrimPrefix(line[2:], " "); strings.TrimSpace(anchor) {
+	case "", "@@", "...", "... @@":
+	default:
+		h.Anchors = []string{anchor}
+	}
+	return true
+}
+
 // diffHunk reads the lines of one hunk. Where the counts of its head fit they say where it
-// ends, so that a removed line "-- x" is not taken for a file's header.
+// ends, so that a removed line "-- x" is not taken for a file's header. Otherwise it goes on
+// to a line that can be none of its own.
 func (p *parser) diffHunk(h *Hunk, end int) error {
 	if stop, ok := p.counted(h.Unified, end); ok {
 		for ; p.pos < stop; p.pos++ {
@@ -127,22 +150,45 @@ func (p *parser) diffHunk(h *Hunk, end int) error {
 		}
 		return nil
 	}
-	for ; p.pos < end; p.pos++ {
-		line := p.line(p.pos)
-		if strings.HasPrefix(line, "@@") || p.startsFile(p.pos) || isDiffNoise(line) && line != "-- " {
-			break
+	for ; p.pos < end && !p.endsUncounted(h, end); p.pos++ {
+		line := p.raw(p.pos)
+		if h.Unified == nil {
+			line = p.line(p.pos)
 		}
-		if isClosing(line) || !canBeHunk(line) && h.fits(0) {
-			break
-		}
-		if !h.take(p.raw(p.pos)) {
+		if !h.take(line) {
 			return p.fail(p.pos, "a line of a hunk must begin with a blank, - or +", hunkLines)
 		}
 	}
-	if !h.fits(3) {
+	if h.Unified != nil && !h.fits(3) {
 		p.warnings = append(p.warnings, fmt.Sprintf("patch line %d: the counts in the head of the hunk do not fit its lines; the lines were taken", h.Line))
 	}
 	return nil
+}
+
+// endsUncounted reports whether the parser's line stands behind a hunk whose counts do not
+// say where it ends. A line that can be one of its own never does, but for the files' headers
+// and what nothing else can follow.
+func (p *parser) endsUncounted(h *Hunk, end int) bool {
+	line := p.line(p.pos)
+	if strings.HasPrefix(line, "@@") || p.startsFile(p.pos) || p.isSignature(p.pos, end) {
+		return true
+	}
+	return !canBeHunk(line) && (isDiffNoise(line) || isClosing(line) || h.fits(0))
+}
+
+// isSignature reports whether line i is the "-- " that git puts under a mail, with its version
+// behind: that can be no line of a hunk, so "-- " is none either.
+func (p *parser) isSignature(i, end int) bool {
+	if line := p.line(i); line != "-- " && line != "--" || i+1 >= end {
+		return false
+	}
+	version := p.line(i + 1)
+	if version == "" || strings.Trim(version[:1], "0123456789") != "" || strings.ContainsAny(strings.TrimSpace(version), " \t") {
+		return false
+	}
+	for i += 2; i < end && isBlank(p.line(i)); i++ {
+	}
+	return i >= end || !canBeHunk(p.line(i)) || p.startsFile(i)
 }
 
 // canBeHunk reports whether a line's first character is one that a hunk's line has.
@@ -151,6 +197,9 @@ func canBeHunk(line string) bool { return line == "" || strings.IndexByte(" -+\\
 // fits reports whether a hunk has as many lines as its head says. Of blank ones at the end
 // as many may be too much as there are, and slack may be missing.
 func (h *Hunk) fits(slack int) bool {
+	if h.Unified == nil {
+		return false
+	}
 	before, after := 0, 0
 	lines := withoutBlankTail(h.Lines)
 	for _, l := range lines {
@@ -171,10 +220,13 @@ func countOp(op, other byte) int {
 // counted returns where the hunk ends that begins at the parser's line, and whether the
 // counts lead to something that can stand behind a hunk.
 func (p *parser) counted(n *Numbers, end int) (int, bool) {
+	if n == nil {
+		return 0, false
+	}
 	before, after, i := n.OldCount, n.NewCount, p.pos
 	for ; i < end && (before > 0 || after > 0); i++ {
 		line := p.line(i)
-		if !canBeHunk(line) {
+		if !canBeHunk(line) || before == 1 && after == 1 && p.isNextPair(i, n) {
 			return 0, false
 		}
 		switch {
@@ -192,10 +244,28 @@ func (p *parser) counted(n *Numbers, end int) (int, bool) {
 	if i < end && strings.HasPrefix(p.line(i), `\`) {
 		i++
 	}
-	if i == end || isBlank(p.line(i)) || p.startsFile(i) || p.line(i) == "-- " {
-		return i, true
+	return i, p.follows(i, end)
+}
+
+// isNextPair reports whether line i begins the header of the next file, although the counts
+// of a hunk include it: the names agree, and the hunk behind lies before this one's end.
+func (p *parser) isNextPair(i int, n *Numbers) bool {
+	if !p.isPair(i) {
+		return false
 	}
-	return i, !canBeHunk(p.line(i))
+	f := &diffFile{}
+	f.setPair(p.line(i), p.line(i+1))
+	next, ok := parseNumbers(p.line(i + 2))
+	return ok && next.Old < n.Old+n.OldCount-1 && (f.old == devNull || f.new == devNull || commonName(f.old, f.new) != "")
+}
+
+// follows reports whether line i can stand behind a hunk that is whole. What could be one of
+// its lines, blank ones left aside, cannot.
+func (p *parser) follows(i, end int) bool {
+	for i < end && isBlank(p.line(i)) {
+		i++
+	}
+	return i == end || !canBeHunk(p.line(i)) || p.startsFile(i) || p.isSignature(i, end)
 }
 
 // settleCR decides whether a \r before the line end belongs to the lines of an update. It does
@@ -206,9 +276,12 @@ func (f *diffFile) settleCR(update bool) {
 	update = update && !onlyAdds(f.hunks)
 	for _, h := range f.hunks {
 		for _, l := range h.Lines {
-			if strings.HasSuffix(l.Text, "\r") {
+			switch n := strings.IndexByte(l.Text, '\r'); {
+			case n >= 0 && n < len(l.Text)-1 && !f.crlf:
+				return // no line end
+			case strings.HasSuffix(l.Text, "\r"):
 				with++
-			} else {
+			default:
 				without++
 			}
 		}

@@ -3,7 +3,6 @@ package patchapply
 import (
 	"fmt"
 	"io/fs"
-	"path"
 	"strconv"
 	"strings"
 )
@@ -11,7 +10,6 @@ import (
 const (
 	gitHeader = "diff --git "
 	devNull   = "/dev/null"
-	maxName   = 4096 // bytes of a path, where its end must be guessed
 )
 
 // A diffFile is what a unified diff says of one file.
@@ -27,6 +25,7 @@ type diffFile struct {
 	unfit              string // why it cannot be applied
 	hunks              []Hunk
 	crlf               bool // their heads end in \r\n
+	bare               bool // a hunk has no numbers
 	over               bool // the diff's end was seen: a fence, or the signature of a mail
 }
 
@@ -91,16 +90,25 @@ func fileName(s string) (name string, epoch bool) {
 // diffSection makes a section of a file.
 func (p *parser) diffSection(f *diffFile) (Section, error) {
 	s := Section{Kind: Update, Path: f.path(), Line: f.line}
-	if err := p.unfit(f); err != nil {
-		return s, atPath(err, s.Path)
+	for _, check := range []func(*diffFile) error{p.unfit, p.checkNames} {
+		if err := check(f); err != nil {
+			return s, atPath(err, s.Path)
+		}
 	}
 	switch {
 	case f.added != "" || f.old == devNull || f.oldEpoch && startsEmpty(f.hunks):
 		f.settleCR(false)
 		s.Kind, s.Content = Add, addedContent(f.hunks)
 		s.Perm = executable(f.added)
+		if err := p.oneSided(f, '+', "a new file has no old lines"); err != nil {
+			return s, atPath(err, s.Path)
+		}
 	case f.deleted != "" || f.new == devNull || f.newEpoch && endsEmpty(f.hunks):
-		s.Kind = Delete
+		f.settleCR(true)
+		s.Kind, s.Hunks = Delete, f.hunks
+		if err := p.oneSided(f, '-', "nothing is left of a file that is deleted"); err != nil {
+			return s, atPath(err, s.Path)
+		}
 	default:
 		f.settleCR(true)
 		s.Hunks = f.hunks
@@ -116,6 +124,23 @@ func (p *parser) diffSection(f *diffFile) (Section, error) {
 		return s, atPath(p.fail(f.line-1, "nothing is said of this file", fileHeaders), s.Path)
 	}
 	return s, nil
+}
+
+// oneSided returns an error if hunks have other lines than those of one side. Blank ones
+// behind them are none.
+func (p *parser) oneSided(f *diffFile, op byte, why string) error {
+	for i := range f.hunks {
+		h := &f.hunks[i]
+		if op == '-' {
+			h.Lines = withoutBlankTail(h.Lines)
+		}
+		for j, l := range withoutBlankTail(h.Lines) {
+			if l.Op != op {
+				return p.fail(h.Line+j, why, fmt.Sprintf("lines that begin with %q", op))
+			}
+		}
+	}
+	return nil
 }
 
 // unfit returns an error for what no text patch can say.
@@ -162,12 +187,12 @@ func executable(mode string) *fs.FileMode {
 
 // startsEmpty reports whether hunks are of a file that has no lines before.
 func startsEmpty(hunks []Hunk) bool {
-	return len(hunks) == 1 && hunks[0].Unified.Old == 0 && hunks[0].Unified.OldCount == 0
+	return len(hunks) == 1 && hunks[0].Unified != nil && hunks[0].Unified.Old == 0 && hunks[0].Unified.OldCount == 0
 }
 
 // endsEmpty reports whether hunks leave no lines.
 func endsEmpty(hunks []Hunk) bool {
-	return len(hunks) == 1 && hunks[0].Unified.New == 0 && hunks[0].Unified.NewCount == 0
+	return len(hunks) == 1 && hunks[0].Unified != nil && hunks[0].Unified.New == 0 && hunks[0].Unified.NewCount == 0
 }
 
 // addedContent returns the lines that hunks add.
@@ -179,112 +204,9 @@ func addedContent(hunks []Hunk) []byte {
 				content = append(append(content, l.Text...), '\n')
 			}
 		}
-		if h.Unified.NoNewlineNew {
+		if h.Unified != nil && h.Unified.NoNewlineNew && len(content) > 0 {
 			content = content[:len(content)-1]
 		}
 	}
 	return content
 }
-
-// path returns the name of the file before the change, or after it where there was none.
-func (f *diffFile) path() string {
-	switch {
-	case f.from != "":
-		return f.from
-	case f.git != "":
-		return f.git
-	case !f.paired:
-		return ""
-	case f.old == devNull:
-		return strings.TrimPrefix(f.new, "b/")
-	case f.new == devNull:
-		return strings.TrimPrefix(f.old, "a/")
-	}
-	return commonName(f.old, f.new)
-}
-
-// commonName returns what two names end in, in whole components, or else the second, unless
-// it is the first with something behind, as in name and name.orig.
-func commonName(old, new string) string {
-	if old == new {
-		return new
-	}
-	same := 0
-	for i := 1; i <= min(len(old), len(new)) && old[len(old)-i] == new[len(new)-i]; i++ {
-		if old[len(old)-i] == '/' {
-			same = i - 1
-		}
-	}
-	if same > 0 {
-		return new[len(new)-same:]
-	}
-	if strings.HasPrefix(new, old) {
-		return old
-	}
-	return new
-}
-
-// gitName returns the name that stands twice after diff --git, each with its prefix or both
-// with none, or "" where the two differ.
-func gitName(s string) string {
-	if strings.HasPrefix(s, `"`) || strings.HasSuffix(s, `"`) {
-		first, rest := cutQuoted(s)
-		return sameName(first, unquote(strings.TrimPrefix(rest, " ")))
-	}
-	for i := range min(len(s), 2*maxName) {
-		if s[i] == ' ' {
-			if name := sameName(s[:i], s[i+1:]); name != "" {
-				return name
-			}
-		}
-	}
-	return ""
-}
-
-// sameName returns the name that two have in common but for one component in front.
-func sameName(a, b string) string {
-	if a == b {
-		return a
-	}
-	i, j := strings.IndexByte(a, '/'), strings.IndexByte(b, '/')
-	if i >= 0 && j >= 0 && len(a)-i == len(b)-j && a[i:] == b[j:] {
-		return a[i+1:]
-	}
-	return ""
-}
-
-// cutQuoted returns the first of two names, of which one at least is quoted, and the rest.
-func cutQuoted(s string) (first, rest string) {
-	if !strings.HasPrefix(s, `"`) {
-		first, rest, _ = strings.Cut(s, ` "`)
-		return first, `"` + rest
-	}
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
-			return unquote(s[:i+1]), s[i+1:]
-		}
-	}
-	return s, ""
-}
-
-// unquote reads a name that git may have quoted as in C. What cannot be read stays.
-func unquote(s string) string {
-	if len(s) < 2 || s[0] != '"' {
-		return s
-	}
-	end := strings.LastIndexByte(s, '"')
-	if end == 0 {
-		return s
-	}
-	// Go's escapes are those of C, and git uses no others.
-	if name, err := strconv.Unquote(s[:end+1]); err == nil {
-		return name
-	}
-	return s
-}
-
-// samePath reports whether two ways to write a path mean one.
-func samePath(a, b string) bool { return path.Clean(a) == path.Clean(b) }

@@ -20,15 +20,17 @@ func TestParseUnified(t *testing.T) {
 	}{
 		{"diff -u with times", "--- f.orig\t2026-01-02 03:04:05.000000000 +0000\n+++ f\t2026-01-02 03:04:06.000000000 +0000\n" + hunk, []string{"1 update f 1 hunks"}, 0},
 		{"diff -u of a new version", "--- f\n+++ f.new\n" + hunk, []string{"1 update f 1 hunks"}, 0},
-		{"diff -u of two names", "--- one\n+++ two\n" + hunk, []string{"1 update two 1 hunks"}, 0},
+		{"diff -u of a version set aside in git's names", "--- a/d/f.orig\n+++ b/d/f\n" + hunk, []string{"1 update d/f 1 hunks"}, 0},
+		{"diff -u of two trees", "--- /t/old/d/f\n+++ /t/new/d/f\n" + hunk, []string{"1 update d/f 1 hunks"}, 0},
+		{"one name with a prefix", "--- a/d/f\n+++ d/f\n" + hunk, []string{"1 update d/f 1 hunks"}, 0},
 		{"diff -ru", "diff -ru v1/src/f v2/src/f\n--- v1/src/f\tMon\n+++ v2/src/f\tTue\n" + hunk + "diff -ru v1/g v2/g\n--- v1/g\n+++ v2/g\n" + hunk, []string{"2 update src/f 1 hunks", "8 update g 1 hunks"}, 0},
 		{"only in", "Only in b: x\n--- a/f\n+++ b/f\n" + hunk, []string{"2 update f 1 hunks"}, 1},
 		{"svn", "Index: f\n===================\n--- f\t(revision 1)\n+++ f\t(working copy)\n" + hunk, []string{"3 update f 1 hunks"}, 0},
 		{"new file of diff -N", "--- a/f\t1970-01-01 01:00:00.000000000 +0100\n+++ b/f\t2026-01-01\n@@ -0,0 +1 @@\n+x\n", []string{`1 add f "x\n"`}, 0},
 		{"empty file that grows", "--- a/f\t2026-01-01\n+++ b/f\t2026-01-01\n@@ -0,0 +1 @@\n+x\n", []string{"1 update f 1 hunks"}, 0},
-		{"removed file of diff -N", "--- a/f\t2026-01-01\n+++ b/f\t1970-01-01 00:00:00\n@@ -1 +0,0 @@\n-x\n", []string{"1 delete f"}, 0},
+		{"removed file of diff -N", "--- a/f\t2026-01-01\n+++ b/f\t1970-01-01 00:00:00\n@@ -1 +0,0 @@\n-x\n", []string{"1 delete f 1 hunks"}, 0},
 		{"/dev/null before", "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n", []string{`1 add f "x"`}, 0},
-		{"/dev/null after", "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", []string{"1 delete f"}, 0},
+		{"/dev/null after", "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", []string{"1 delete f 1 hunks"}, 0},
 		{"prefix i and w", "diff --git i/d/f w/d/f\nindex 1..2 100644\n--- i/d/f\n+++ w/d/f\n" + hunk, []string{"1 update d/f 1 hunks"}, 0},
 		{"no prefix", "diff --git a/f a/f\n--- a/f\n+++ a/f\n" + hunk, []string{"1 update a/f 1 hunks"}, 0},
 		{"blanks in a name", "diff --git a/a b/f b/a b/f\n--- a/a b/f\t\n+++ b/a b/f\t\n" + hunk, []string{"1 update a b/f 1 hunks"}, 0},
@@ -120,7 +122,7 @@ func TestRealGitHeaders(t *testing.T) {
 		_, s, _ = strings.Cut(s, " ")
 		got = append(got, s)
 	}
-	want := []string{"delete gone", "update chain2 -> chain3", "update chain1 -> chain2", `add empty ""`, "update run 755", "update old name -> ñew"}
+	want := []string{"delete gone 1 hunks", "update chain2 -> chain3", "update chain1 -> chain2", `add empty ""`, "update run 755", "update old name -> ñew"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -130,14 +132,15 @@ func TestApplyUnified(t *testing.T) {
 	diff := func(hunks string) string { return "--- a/f\n+++ b/f\n" + hunks }
 	for _, c := range []struct{ name, before, patch, want string }{
 		{"stated place of several", "x\nx\nx\n", diff("@@ -2 +2 @@\n-x\n+y\n"), "x\ny\nx\n"},
-		{"nearest place", "a\nb\nx\nc\nd\nx\n", diff("@@ -5,2 +5,2 @@\n-x\n+y\n"), "a\nb\nx\nc\nd\ny\n"},
-		{"running offset", "0\n0\n0\nx\nx\nx\nx\n", diff("@@ -1 +1 @@\n-x\n+y\n@@ -3 +3 @@\n-x\n+z\n"), "0\n0\n0\ny\nx\nz\nx\n"},
-		{"exact is better than near", "x\n  y\nz\ny\n", diff("@@ -2 +2 @@\n-y\n+Y\n"), "x\n  y\nz\nY\n"},
+		{"other place", "a\nb\nx\nc\nd\ne\n", diff("@@ -5,2 +5,2 @@\n-x\n+y\n"), "a\nb\ny\nc\nd\ne\n"},
+		{"running offset", "0\n0\n0\na\nx\nx\nx\n", diff("@@ -1 +1 @@\n-a\n+y\n@@ -3 +3 @@\n-x\n+z\n"), "0\n0\n0\ny\nx\nz\nx\n"},
+		{"exact is better than near", "x\n  y\nz\ny\n", diff("@@ -1 +1 @@\n-y\n+Y\n"), "x\n  y\nz\nY\n"},
 		{"insertion behind a line", "a\nb\n", diff("@@ -1,0 +2 @@\n+x\n"), "a\nx\nb\n"},
 		{"insertion at the start", "a\nb\n", diff("@@ -0,0 +1 @@\n+x\n"), "x\na\nb\n"},
 		{"insertion behind the end", "a\n", diff("@@ -9,0 +9 @@\n+x\n"), "a\nx\n"},
 		{"insertion before a blank line", "\na\n\n", diff("@@ -3 +3,2 @@\n+x\n \n"), "\na\nx\n\n"},
 		{"section is no anchor", "f\nx\ng\nx\n", diff("@@ -2 +2 @@ g\n-x\n+y\n"), "f\ny\ng\nx\n"},
+		{"no newline, and none is told", "a\nb", diff("@@ -1,2 +1,2 @@\n a\n-b\n+B\n"), "a\nB"},
 		{"newline added", "a", diff("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n"), "a\n"},
 		{"newline removed", "a\n", diff("@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n"), "a"},
 		{"last line removed", "a\nb", diff("@@ -1,2 +1 @@\n a\n-b\n\\ No newline at end of file\n"), "a\n"},
@@ -145,6 +148,8 @@ func TestApplyUnified(t *testing.T) {
 		{"no newline in the middle", "a\nb\n", diff("@@ -1 +1 @@\n-a\n+A\n\\ No newline at end of file\n"), "A\nb\n"},
 		{"CRLF file, LF diff", "a\r\nb\r\n", diff("@@ -1,2 +1,2 @@\n-a\n+A\n b\n"), "A\r\nb\r\n"},
 		{"CRLF file, diff of it", "a\r\nb\r\n", diff("@@ -1,2 +1,2 @@\n-a\r\n+A\r\n b\r\n"), "A\r\nb\r\n"},
+		{"CR alone, diff of it", "x\ry\r", diff("@@ -1 +1 @@\n-x\ry\r\n\\ No newline at end of file\n+x\rY\r\n\\ No newline at end of file\n"), "x\rY\r"},
+		{"CR alone, diff in lines", "x\ry\r", diff("@@ -1,2 +1,2 @@\n x\n-y\n+Y\n"), "x\rY\r"},
 		{"LF to CRLF", "a\nb\n", diff("@@ -1,2 +1,2 @@\n-a\n+a\r\n b\n"), "a\r\nb\n"},
 		{"CRLF to LF", "a\r\nb\r\n", diff("@@ -1,2 +1,2 @@\n-a\r\n+a\n b\r\n"), "a\nb\r\n"},
 		{"diff converted to CRLF", "a\nb\n", "--- a/f\r\n+++ b/f\r\n@@ -1,2 +1,2 @@\r\n-a\r\n+A\r\n b\r\n", "A\nb\n"},

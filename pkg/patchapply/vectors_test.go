@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -133,6 +134,9 @@ func applySection(m map[string]string, s *patchapply.Section) error {
 	case !exists:
 		return &patchapply.Error{Class: patchapply.FileNotFound, Path: s.Path, Err: fs.ErrNotExist}
 	case s.Kind == patchapply.Delete:
+		if rest, _, err := s.Apply([]byte(before)); err != nil || len(s.Hunks) > 0 && len(rest) > 0 {
+			return fmt.Errorf("%s is not what the diff deletes: %q left, %w", name, rest, err)
+		}
 		delete(m, name)
 		return nil
 	}

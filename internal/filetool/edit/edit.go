@@ -61,7 +61,7 @@ func unfit(content []byte) Kind {
 }
 
 func (e Edit) apply(content []byte) (changed []byte, places int, err error) {
-	v := look(content)
+	v := look(content, strings.HasPrefix(e.Old, string(textfile.UTF8BOM.BOM())))
 	before, after := plain(e.Old), plain(e.New)
 	switch {
 	case before == "" && len(v.text) > 0:
@@ -79,7 +79,10 @@ func (e Edit) apply(content []byte) (changed []byte, places int, err error) {
 		return nil, 0, ambiguous(v.text, before, hits)
 	}
 	s := splicer{view: v, hits: hits, before: before, after: after, own: "\n"}
-	if strings.Contains(e.New, "\r\n") {
+	switch {
+	case textfile.DetectEOL(content) == textfile.CR:
+		s.own = "\r"
+	case strings.Contains(e.New, "\r\n"):
 		s.own = "\r\n"
 	}
 	changed, err = s.splice()

@@ -9,14 +9,30 @@ import (
 	"unicode/utf8"
 )
 
-// searched is how much of a text an explanation looks at: it must not take longer than the
-// edit.
-const searched = 8 << 20
+// How much of a text an explanation looks at: it must not take longer than the edit.
+const (
+	searched      = 8 << 20
+	searchedLines = 1 << 18
+)
+
+// searchable returns the part of a text that is looked at.
+func searchable(text []byte) []byte {
+	text = text[:min(len(text), searched)]
+	end := 0
+	for range searchedLines {
+		n := bytes.IndexByte(text[end:], '\n')
+		if n < 0 {
+			return text
+		}
+		end += n + 1
+	}
+	return text[:end]
+}
 
 // explain says why an edit's old text is not in text: what stands nearest to it, and what
 // differs.
 func explain(text []byte, e Edit) *Error {
-	text = text[:min(len(text), searched)]
+	text = searchable(text)
 	old := plain(e.Old)
 	var says []string
 	if line, ok := lineOf(text, plain(e.New)); ok && len(strings.TrimSpace(e.New)) >= 4 {
@@ -152,14 +168,14 @@ func (c *comparison) vote() bool {
 	const most = 8 // places of equal lines in old that count
 	at := map[string][]int{}
 	for j, l := range c.old {
-		if key := fold(l); key != "" && len(at[key]) < most {
+		if key := unaccented(fold(l)); key != "" && len(at[key]) < most {
 			at[key] = append(at[key], j)
 		}
 	}
 	votes := make([]int, len(c.file)+len(c.old))
 	best := -1
 	for i, l := range c.file {
-		key := fold(l)
+		key := unaccented(fold(l))
 		for _, j := range at[key] {
 			v := i - j + len(c.old)
 			votes[v] += min(len(key), 80)
@@ -232,8 +248,8 @@ func (c *comparison) show(i, j int) string {
 		where = fmt.Sprintf("nearest: lines %d to %d, from line %d on", from, to, i+1)
 	}
 	file, old := diverge(c.file[i], c.old[j])
-	return fmt.Sprintf("%s; it differs in %s\nthe file has:   %s\nold_string has: %s\n(· is a blank, → a tab, ␍ a carriage return)",
-		where, what, quoted(c.file[i], file), quoted(c.old[j], old))
+	return fmt.Sprintf("%s; it differs in %s\nthe file has:   %s\nold_string has: %s\n(· is a blank, → a tab, ␍ a carriage return)%s",
+		where, what, quoted(c.file[i], file), quoted(c.old[j], old), lookalike(c.file[i][file:], c.old[j][old:]))
 }
 
 // difference names the kind of difference: the first that, left out, leaves none.
@@ -250,6 +266,7 @@ func (c *comparison) difference(i, j int) string {
 		{"case", strings.ToLower},
 		{"quotes or dashes", plainMarks.Replace},
 		{"white space, case or quotes", fold},
+		{"accents, or letters that are composed or not", unaccented},
 	} {
 		if !c.fits(i, j, k.change) {
 			continue
@@ -276,23 +293,6 @@ const (
 )
 
 func itself(s string) string { return s }
-
-// Typographic marks that come and go unnoticed.
-var plainMarks = strings.NewReplacer("‘", "'", "’", "'", "“", `"`, "”", `"`, "«", `"`, "»", `"`, "–", "-", "—", "-",
-	"‐", "-", "−", "-", "…", "...", "\u00a0", " ")
-
-// bare is s without white space.
-func bare(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, s)
-}
-
-// fold leaves out what is easily got wrong: white space, case, typographic marks.
-func fold(s string) string { return strings.ToLower(plainMarks.Replace(bare(s))) }
 
 // diverge returns where in the file's line and in the old one the first difference lies: the
 // end of the longest start of old that is in the line.

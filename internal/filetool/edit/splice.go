@@ -126,5 +126,5 @@ func (s *splicer) reads() bool {
 		done = hit + len(s.before)
 	}
 	want = append(want, s.view.text[done:]...)
-	return bytes.Equal(look(s.changed).text, want)
+	return bytes.Equal(look(s.changed, s.view.marked).text, want)
 }

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"slices"
 	"sort"
 	"unicode/utf8"
 
@@ -16,14 +17,16 @@ type view struct {
 	marks   []mark // in order; from each on, text and content go in step until the next
 	stray   int    // bytes that are no UTF-8
 	foreign int    // letters of several bytes
+	marked  bool   // the byte order mark is part of the text
 }
 
 type mark struct{ text, content int }
 
-func look(content []byte) *view {
-	v := &view{content: content}
+// look returns the view of content. With marked, the byte order mark is a letter of the text.
+func look(content []byte, marked bool) *view {
+	v := &view{content: content, marked: marked}
 	from := 0
-	if bom := textfile.UTF8BOM.BOM(); bytes.HasPrefix(content, bom) {
+	if bom := textfile.UTF8BOM.BOM(); !marked && bytes.HasPrefix(content, bom) {
 		from = len(bom)
 	}
 	v.marks = []mark{{0, from}}
@@ -34,6 +37,7 @@ func look(content []byte) *view {
 		return v
 	}
 	v.text = make([]byte, 0, len(body)+len(body)/8)
+	v.marks = slices.Grow(v.marks, bytes.Count(body, []byte("\r\n")))
 	if valid {
 		v.joinEnds(from)
 	} else {

@@ -27,7 +27,7 @@ race:
 
 # Tests that need one of these are skipped without it, or fail with REQUIRE_ALL=1.
 lacks:
-	@for tool in git rg gcc node nginx; do \
+	@for tool in git rg gcc node nginx patch; do \
 		command -v $$tool >/dev/null || echo "this machine lacks $$tool: tests that need it are left out"; \
 	done
 	@test -d $(CLIENTS)/node_modules || echo "this machine lacks the clients of others: make clients"

@@ -233,6 +233,7 @@ func (r *run) serve(c *cli.Context) error {
 	if isTerminal(r.std.In) {
 		fmt.Fprintf(r.std.Err, "%s serves MCP over standard input and output; a client starts it. To try a tool: %s call TOOL\n", r.app.Name, r.app.Name)
 	}
+	collectLater()
 	return s.ServeStdio(c.Context, r.std.In, r.std.Out)
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/toolhost/toolhost/pkg/toolkit/streamable"
@@ -43,16 +42,10 @@ func (r *run) serveHTTP(c *cli.Context, s *Server) error {
 	if err != nil {
 		return fmt.Errorf("serve http: %w", err)
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(softMemory)
-	}
+	boundMemory()
 	fmt.Fprintf(r.std.Err, "%s: serving http://%s/mcp (%s)\n", r.app.Name, l.Addr(), whoMayCall(o))
 	return s.ServeHTTP(c.Context, l, o)
 }
-
-// softMemory is from where on garbage is collected more eagerly, in bytes. Decoding a large
-// body makes twelve times as much garbage as it has bytes.
-const softMemory = 512 << 20
 
 func whoMayCall(o streamable.Options) string {
 	switch {

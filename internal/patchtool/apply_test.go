@@ -90,6 +90,13 @@ func TestFormsThatAreRefused(t *testing.T) {
 			args{"operations": []any{update, args{"type": "create_file", "path": "n", "diff": "+" + strings.Repeat("x", 10<<20)}}},
 			"too_large: ",
 		},
+		"too large together": {
+			args{"operations": []any{
+				args{"type": "create_file", "path": "n", "diff": "+" + strings.Repeat("x", 6<<20)},
+				args{"type": "create_file", "path": "m", "diff": "+" + strings.Repeat("x", 6<<20)},
+			}},
+			"too_large: the diffs have more than 10485760 bytes",
+		},
 		"the second": {
 			args{"operations": []any{update, args{"type": "delete_file", "path": "none"}}},
 			"file_not_found: none does not exist",

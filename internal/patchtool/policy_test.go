@@ -2,6 +2,8 @@ package patchtool_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,12 +15,17 @@ import (
 // A recorder answers all with one decision, and keeps what it was asked.
 type recorder struct {
 	decision approval.Decision
+	visible  approval.PathFilter
+	do       func() // between judging and running; may be nil
 	asked    []approval.Action
 }
 
 func (r *recorder) Evaluate(_ context.Context, _ approval.Caller, a approval.Action) approval.Verdict {
 	r.asked = append(r.asked, a)
-	return approval.Verdict{Decision: r.decision, Reason: "test"}
+	if r.do != nil {
+		r.do()
+	}
+	return approval.Verdict{Decision: r.decision, Reason: "test", Visible: r.visible}
 }
 
 func TestThePolicySeesEveryPath(t *testing.T) {
@@ -74,5 +81,30 @@ func TestSummaryOfLargeFiles(t *testing.T) {
 		"-one\n+two\n" + strings.Repeat(" a line of text\n", 3) + "[the file goes on; more may differ]"
 	if diff := cmp.Diff(want, rules.asked[0].Summary); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A patch that is planned again, since files were changed after it was judged, shows what
+// they hold then only to those who may see all.
+func TestErrorsOfAnotherPlan(t *testing.T) {
+	for name, c := range map[string]struct {
+		visible approval.PathFilter
+		want    string
+	}{
+		"all":  {nil, "context_not_found: a: hunk 1 of 1"},
+		"part": {func(approval.Path) bool { return true }, "stale_file: files were changed meanwhile"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rules := &recorder{decision: approval.Allow, visible: c.visible}
+			h := newHarness(t, map[string]string{"a": "one\n"}, rules)
+			rules.do = func() { must(t, os.WriteFile(filepath.Join(h.root, "a"), []byte("one secret\n"), 0o644)) }
+			text, refused := h.call(t, args{"patch": envelope})
+			if !refused || !strings.HasPrefix(text, c.want) || c.visible != nil && strings.Contains(text, "hunk") {
+				t.Errorf("got %q", text)
+			}
+			if got := h.tree(t)["a"]; got != "one secret\n" {
+				t.Errorf("the file holds %q", got)
+			}
+		})
 	}
 }

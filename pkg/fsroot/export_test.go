@@ -56,3 +56,15 @@ func ParseJournal(root *Root, text string) bool {
 	_, err := parseJournal(&state{root: root}, []byte(text))
 	return err == nil
 }
+
+// CommitAfter is [Tx.Commit] with something that happens when all is checked and nothing is
+// touched yet.
+func CommitAfter(t *Tx, steps []Step, happens func()) error {
+	c := &commit{state: t.state, dirs: newDirs(t.root)}
+	defer c.dirs.close()
+	if err := c.check(steps); err != nil {
+		return err
+	}
+	happens()
+	return c.run()
+}

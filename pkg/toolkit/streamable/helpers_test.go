@@ -77,11 +77,16 @@ func (s *station) slow(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallTo
 // stops it and waits for its end; the end of the test calls it too.
 func serve(t *testing.T, s *mcp.Server, o streamable.Options) (url string, stop func() error) {
 	t.Helper()
+	return serveAt(t, "127.0.0.1:0", s, o)
+}
+
+func serveAt(t *testing.T, addr string, s *mcp.Server, o streamable.Options) (url string, stop func() error) {
+	t.Helper()
 	e, err := streamable.New(s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}

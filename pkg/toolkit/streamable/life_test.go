@@ -107,6 +107,25 @@ func TestDelete(t *testing.T) {
 	}
 }
 
+// After a restart a client learns, by call and by initialize, that it has to begin anew; and can.
+func TestRestart(t *testing.T) {
+	url, stop := serve(t, newStation().Server, streamable.Options{Loopback: true})
+	id := begin(t, by(t, url), nil)
+	http.DefaultClient.CloseIdleConnections()
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	addr := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp")
+	serveAt(t, addr, newStation().Server, streamable.Options{Loopback: true})
+	for _, body := range []string{call("tools/list", ""), initialize} {
+		res, answer := message{header: head("Mcp-Session-Id", id), body: body}.send(t, url)
+		if _, code, _ := errorOf(t, answer); res.StatusCode != http.StatusNotFound || code != -32001 {
+			t.Errorf("with the old session: %s %s", res.Status, answer)
+		}
+	}
+	begin(t, by(t, url), nil)
+}
+
 // The end of a session ends its calls, which answer; one that does not listen holds up nobody.
 func TestDeleteDuringCall(t *testing.T) {
 	s := newStation()

@@ -129,19 +129,27 @@ func (it *item) isOld(x *dir, name string) bool {
 	return err == nil && link != nil && *link == *it.link
 }
 
+// openOld opens the file that was checked, and makes sure that it still is the same.
+func (it *item) openOld(x *dir, flag int) (f *os.File, info fs.FileInfo, err error) {
+	if f, err = x.handle.OpenFile(it.name, flag|nonBlocking, 0); err != nil {
+		return nil, nil, err
+	}
+	if info, err = f.Stat(); err == nil && stampOf(f, info) != it.old {
+		err = &Error{Kind: Stale}
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
 func (it *item) writeInPlace(x *dir) error {
-	f, err := x.handle.OpenFile(it.name, os.O_WRONLY|nonBlocking, 0)
+	f, info, err := it.openOld(x, os.O_WRONLY)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if stampOf(f, info) != it.old {
-		return &Error{Kind: Stale}
-	}
 	if err := overwrite(f, it.step.Content, info.Size()); err != nil {
 		return err
 	}

@@ -215,18 +215,11 @@ func (it *item) dress(f openFile, is fs.FileInfo) error {
 // stageCopy keeps the content of a file that is written in place, and makes sure that it
 // can be written.
 func (c *commit) stageCopy(it *item, x *dir, name string) error {
-	f, err := x.handle.OpenFile(it.name, os.O_RDWR|nonBlocking, 0)
+	f, info, err := it.openOld(x, os.O_RDWR)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if stampOf(f, info) != it.old {
-		return &Error{Kind: Stale}
-	}
 	content, err := readWhole(f, info, it.name)
 	if err != nil {
 		return err

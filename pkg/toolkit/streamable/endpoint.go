@@ -78,7 +78,6 @@ func orElse[T comparable](v *T, other T) {
 // An Endpoint serves one server over HTTP.
 type Endpoint struct {
 	opts     Options
-	server   *mcp.Server
 	access   access
 	bodies   *budget
 	sessions *sessions
@@ -98,7 +97,7 @@ func New(s *mcp.Server, o Options) (*Endpoint, error) {
 		return nil, err
 	}
 	e := &Endpoint{
-		opts: o, server: s, access: access,
+		opts: o, access: access,
 		bodies:   newBudget(o.MaxBody, o.MaxBodies),
 		sessions: newSessions(o.MaxSessions, o.SessionIdle),
 	}

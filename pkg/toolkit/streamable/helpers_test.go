@@ -250,3 +250,10 @@ func (m message) recordUntil(ctx context.Context, t testing.TB, e http.Handler) 
 	e.ServeHTTP(w, m.request(ctx, t, "http://127.0.0.1/mcp"))
 	return w.Body.String()
 }
+
+// listStatus returns the status of a tools/list on a session.
+func listStatus(t testing.TB, url, session string) int {
+	t.Helper()
+	res, _ := message{header: head("Mcp-Session-Id", session), body: call("tools/list", "")}.send(t, url)
+	return res.StatusCode
+}

@@ -304,10 +304,7 @@ func TestIdleSessions(t *testing.T) {
 func TestTooManySessions(t *testing.T) {
 	url, _ := serve(t, newStation().Server, streamable.Options{Loopback: true, MaxSessions: 3})
 	send := by(t, url)
-	status := func(id string) int {
-		res, _ := message{header: head("Mcp-Session-Id", id), body: call("tools/list", "")}.send(t, url)
-		return res.StatusCode
-	}
+	status := func(id string) int { return listStatus(t, url, id) }
 	used := begin(t, send, nil)
 	if got := status(used); got != http.StatusOK {
 		t.Fatalf("answered %d", got)
@@ -330,10 +327,7 @@ func TestTooManySessions(t *testing.T) {
 func TestHandshakeAtTheCap(t *testing.T) {
 	url, _ := serve(t, newStation().Server, streamable.Options{Loopback: true, MaxSessions: 6})
 	send := by(t, url)
-	status := func(id string) int {
-		res, _ := message{header: head("Mcp-Session-Id", id), body: call("tools/list", "")}.send(t, url)
-		return res.StatusCode
-	}
+	status := func(id string) int { return listStatus(t, url, id) }
 	for range 6 {
 		status(begin(t, send, nil))
 	}

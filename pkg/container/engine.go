@@ -59,10 +59,3 @@ func (e *Engine) Reap(ctx context.Context) (removed int, err error) { return 0, 
 
 // Close ends the connection. Sandboxes stay until they are closed.
 func (e *Engine) Close() error { return e.api.Close() }
-
-// OpenLocal makes a sandbox that isolates nothing: the agent runs as a plain process of this
-// machine, and so do commands, as this user. Of c only Dir and Env count; Dir is "" for a new
-// temporary directory. Linux only.
-func OpenLocal(ctx context.Context, c Config) (*Sandbox, error) {
-	return nil, errors.New("not built yet")
-}

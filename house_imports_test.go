@@ -72,6 +72,7 @@ var toolPackages = []string{"internal/filetool", "internal/imagetool", "internal
 // that is not here fails: CONTRIBUTING.md says what a new dependency needs.
 var modules = map[string][]string{
 	"github.com/bmatcuk/doublestar/v4": {"pkg", "internal"},
+	"github.com/containerd/errdefs":    {"pkg/container"},
 	"github.com/docker":                {"pkg/container"},
 	"github.com/google/go-cmp":         {"tests"},
 	"github.com/mattn/go-isatty":       {"pkg/toolkit"},

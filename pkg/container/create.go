@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types/container"
+
+	"github.com/containerd/errdefs"
 )
 
 // How long an engine may take to make a container, and to remove one that nobody uses yet.
@@ -40,7 +42,7 @@ func (e *Engine) createError(c *container.Config, h *container.HostConfig, err e
 	switch {
 	case h.Runtime != "" && strings.Contains(strings.ToLower(text), "runtime"):
 		return configError(err, "the engine has no runtime %q", h.Runtime)
-	case isNotFound(err) && strings.Contains(text, "No such image"):
+	case errdefs.IsNotFound(err) && strings.Contains(text, "No such image"):
 		return &ImageError{Image: c.Image, Pull: PullNever, Why: "it was removed from the engine just now", Err: err}
 	case strings.Contains(text, "bind source path does not exist"), strings.Contains(text, "Mounts denied"):
 		return configError(err, "the engine cannot mount a directory: %s", firstLine(text))

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/containerd/errdefs"
 )
 
 // HasImage returns the id of an image if the engine has it. It never pulls.
 func (e *Engine) HasImage(ctx context.Context, image string) (id string, ok bool, err error) {
 	found, err := e.api.ImageInspect(ctx, image)
-	if isNotFound(err) {
+	if errdefs.IsNotFound(err) {
 		return "", false, nil
 	}
 	if err != nil {
@@ -89,16 +91,4 @@ func whyNoPull(c Config, err error) string {
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
-}
-
-// isNotFound reports whether the engine says that a thing does not exist.
-func isNotFound(err error) bool {
-	var e interface{ NotFound() }
-	return errors.As(err, &e)
-}
-
-// isConflict reports whether the engine says that a thing is in use, or being removed.
-func isConflict(err error) bool {
-	var e interface{ Conflict() }
-	return errors.As(err, &e)
 }

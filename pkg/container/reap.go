@@ -9,6 +9,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/volume"
+
+	"github.com/containerd/errdefs"
 )
 
 // reapWithin bounds the reaping that comes before the first sandbox.
@@ -64,7 +66,7 @@ func (e *Engine) removeOldAgents(ctx context.Context) error {
 		if err != nil || time.Since(created) < staleAfter || v.Name == a.volume() {
 			continue
 		}
-		if err := e.api.VolumeRemove(ctx, v.Name, false); err != nil && !isNotFound(err) && !isConflict(err) {
+		if err := e.api.VolumeRemove(ctx, v.Name, false); err != nil && !errdefs.IsNotFound(err) && !errdefs.IsConflict(err) {
 			return fmt.Errorf("remove volume %s: %w", v.Name, err)
 		}
 	}
@@ -76,13 +78,13 @@ func (e *Engine) removeOldAgents(ctx context.Context) error {
 func (e *Engine) removeContainer(ctx context.Context, id string) error {
 	for {
 		err := e.api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
-		if isNotFound(err) {
+		if errdefs.IsNotFound(err) {
 			return nil
 		}
-		if err != nil && !isConflict(err) { // a conflict: it is being removed
+		if err != nil && !errdefs.IsConflict(err) { // a conflict: it is being removed
 			return fmt.Errorf("remove container %.12s: %w", id, err)
 		}
-		if _, err := e.api.ContainerInspect(ctx, id); isNotFound(err) {
+		if _, err := e.api.ContainerInspect(ctx, id); errdefs.IsNotFound(err) {
 			return nil
 		}
 		select {

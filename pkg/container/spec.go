@@ -15,7 +15,7 @@ import (
 
 // What a sandbox has whatever its Config says, in bytes where it is a size.
 const (
-	tmpOptions = "rw,exec,nosuid,nodev,size=256m,mode=1777"
+	tmpSize    = 256 << 20
 	shmSize    = 64 << 20
 	openFiles  = 4096
 )
@@ -143,7 +143,7 @@ func hostConfig(c Config) *container.HostConfig {
 // scratch returns the file systems in memory: /tmp, and where no mount holds the directory
 // for commands, that one too. It may fill half of the memory, which it counts as.
 func scratch(c Config, u user, mounts []mount.Mount) (map[string]string, error) {
-	t := map[string]string{"/tmp": tmpOptions}
+	t := map[string]string{"/tmp": u.tmpfs(tmpSize, "1777")}
 	held := func(m mount.Mount) bool { return within(c.Dir, m.Target) }
 	if within(c.Dir, "/tmp") || slices.ContainsFunc(mounts, held) {
 		return t, nil
@@ -151,13 +151,19 @@ func scratch(c Config, u user, mounts []mount.Mount) (map[string]string, error) 
 	if _, err := checkTarget(c.Dir); err != nil {
 		return nil, err
 	}
-	options := fmt.Sprintf("rw,exec,nosuid,nodev,size=%d", c.Memory/2)
-	if uid, gid, known := u.ids(); known {
-		t[c.Dir] = options + ",mode=0755,uid=" + uid + ",gid=" + gid
-	} else {
-		t[c.Dir] = options + ",mode=1777"
-	}
+	t[c.Dir] = u.tmpfs(c.Memory/2, "0755")
 	return t, nil
+}
+
+// tmpfs returns the options of a file system in memory that u can write. It belongs to u, also
+// where everybody may write it: runc before 1.2 gives it the mode of the image's directory.
+func (u user) tmpfs(size int64, mode string) string {
+	options := fmt.Sprintf("rw,exec,nosuid,nodev,size=%d", size)
+	uid, gid, known := u.ids()
+	if !known {
+		return options + ",mode=1777"
+	}
+	return options + ",mode=" + mode + ",uid=" + uid + ",gid=" + gid
 }
 
 // workingDir returns the directory at or above dir that is sure to exist: an engine makes one

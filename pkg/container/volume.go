@@ -13,6 +13,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/volume"
+
+	"github.com/containerd/errdefs"
 )
 
 // Where the agent is in a sandbox.
@@ -44,7 +46,7 @@ func (e *Engine) provide(ctx context.Context, a agentFile, imageID string) error
 	if err == nil {
 		return nil
 	}
-	if !isNotFound(err) {
+	if !errdefs.IsNotFound(err) {
 		return fmt.Errorf("look for volume %s: %w", a.volume(), err)
 	}
 	return e.fill(ctx, a, imageID)

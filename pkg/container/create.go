@@ -56,6 +56,8 @@ func (e *Engine) startError(s spec, err error) error {
 	switch {
 	case strings.Contains(text, "unable to find user"), strings.Contains(text, "unable to find group"), strings.Contains(text, "no matching entries in"):
 		return configError(err, "the image does not know the user %q; hint: a uid, or uid:gid, needs no entry", s.config.User)
+	case s.config.Entrypoint[0] != agentPath && strings.Contains(text, s.config.Entrypoint[0]):
+		return fmt.Errorf("the image has no %s that runs: %w", s.config.Entrypoint[0], err)
 	case strings.Contains(text, agentPath), strings.Contains(text, "exec format error"):
 		return &agentStartError{why: agentTrouble(text), err: err}
 	case s.host.Runtime != "" && strings.Contains(strings.ToLower(text), "runtime"):

@@ -26,8 +26,8 @@ type dockerHost struct {
 	settle func()     // ends the waiting for it
 }
 
-// codeWithin is how long the engine may take to say how a container ended.
-const codeWithin = time.Second
+// exitWithin is how long the engine may take to say how a container ended.
+const exitWithin = time.Second
 
 // An agentStartError says that the agent did not start, or ended at once: it cannot run in
 // this container.
@@ -81,7 +81,7 @@ func (h *dockerHost) explain(err error) error {
 	select {
 	case code := <-h.ended:
 		why = fmt.Sprintf("it ended at once with code %d", code)
-	case <-time.After(codeWithin):
+	case <-time.After(exitWithin):
 	}
 	if said := h.now.diagnostics(); said != "" {
 		why += ": " + said

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/docker/docker/api/types/system"
+	"github.com/toolhost/toolhost/pkg/container/agents"
 )
 
 // errNoAgent says that there is no agent for an engine's kind of machine.
@@ -48,14 +49,14 @@ func (e *Engine) known(ctx context.Context) (*system.Info, error) {
 }
 
 // agent returns the agent for the engine's kind of machine, or errNoAgent.
-func (e *Engine) agent(ctx context.Context) (agentFile, error) {
+func (e *Engine) agent(ctx context.Context) (agents.Agent, error) {
 	facts, err := e.known(ctx)
 	if err != nil {
-		return agentFile{}, err
+		return agents.Agent{}, err
 	}
-	a, ok := agentFor(goArch(facts.Architecture))
+	a, ok := agents.For(goArch(facts.Architecture))
 	if !ok {
-		return agentFile{}, fmt.Errorf("%w: %s", errNoAgent, facts.Architecture)
+		return agents.Agent{}, fmt.Errorf("%w: %s", errNoAgent, facts.Architecture)
 	}
 	return a, nil
 }
@@ -68,7 +69,7 @@ func notes(info EngineInfo, f *system.Info) (notes []string) {
 		}
 	}
 	add(f.OSType != "linux", "the engine runs %s containers: sandboxes need Linux ones", f.OSType)
-	if _, ok := agentFor(info.Arch); !ok {
+	if _, ok := agents.For(info.Arch); !ok {
 		add(true, "there is no agent for %s: commands run by docker exec, which is slower and can do less", f.Architecture)
 	}
 	add(info.Remote, "the engine is reached over the network: directories of this machine cannot be mounted")

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/toolhost/toolhost/pkg/container/agents"
 )
 
 // Open makes a sandbox. Pulling its image, where the policy says so, is reported line by line;
@@ -30,13 +32,9 @@ func (e *Engine) Open(ctx context.Context, c Config, report func(line string)) (
 	}
 	b, id, err := e.openWithAgent(ctx, c, s)
 	if cannotRun(err) && ctx.Err() == nil {
-		info.Degraded = err.Error() + "; commands run by docker exec, which is slower, and cannot list what a command leaves running"
-		b, err = newExecBackend(ctx, e, c, imageID)
-		if err != nil {
-			return nil, fmt.Errorf("open a sandbox: %s; nor can it be used by docker exec: %w", info.Degraded, err)
-		}
-		if x, ok := b.(interface{ containerID() string }); ok {
-			id = x.containerID()
+		info.Degraded = err.Error() + ": commands run by docker exec, which is slower, and cannot list what a command leaves running"
+		if b, id, err = e.openForExec(ctx, c, s); err != nil {
+			return nil, fmt.Errorf("open a sandbox: %s; and docker exec does not do either: %w", info.Degraded, err)
 		}
 	}
 	if err != nil {
@@ -82,13 +80,23 @@ func (e *Engine) openWithAgent(ctx context.Context, c Config, s spec) (b Backend
 	return e.startAgent(ctx, c, s, a)
 }
 
-func (e *Engine) startAgent(ctx context.Context, c Config, s spec, a agentFile) (Backend, string, error) {
-	h := &dockerHost{engine: e, spec: s.with(a.mount(true)), settle: func() {}}
+func (e *Engine) startAgent(ctx context.Context, c Config, s spec, a agents.Agent) (Backend, string, error) {
+	h := &dockerHost{engine: e, spec: s.running([]string{agentPath}, agentMount(a, true)), settle: func() {}}
 	defer func() { h.settle() }()
 	can := Abilities{ExactKill: true, Jobs: true, OOM: true, Isolated: true}
-	b, err := newAgentBackend(ctx, h, agentOptions{name: "agent", can: can, dir: c.Dir, build: a.build})
+	b, err := newAgentBackend(ctx, h, agentOptions{name: "agent", can: can, dir: c.Dir, build: a.Build})
 	if err != nil {
 		return nil, "", h.explain(err)
+	}
+	return b, h.id, nil
+}
+
+// openForExec makes a sandbox in which commands run by docker exec.
+func (e *Engine) openForExec(ctx context.Context, c Config, s spec) (b Backend, id string, err error) {
+	h := &dockerHost{engine: e, spec: s.running(keeper), settle: func() {}}
+	defer func() { h.settle() }()
+	if b, err = newExecBackend(ctx, h, c.Dir); err != nil {
+		return nil, "", err
 	}
 	return b, h.id, nil
 }

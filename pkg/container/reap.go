@@ -63,7 +63,7 @@ func (e *Engine) removeOldAgents(ctx context.Context) error {
 	a, _ := e.agent(ctx)
 	for _, v := range list.Volumes {
 		created, err := time.Parse(time.RFC3339, v.CreatedAt)
-		if err != nil || time.Since(created) < staleAfter || v.Name == a.volume() {
+		if err != nil || time.Since(created) < staleAfter || v.Name == agentVolume(a) {
 			continue
 		}
 		if err := e.api.VolumeRemove(ctx, v.Name, false); err != nil && !errdefs.IsNotFound(err) && !errdefs.IsConflict(err) {

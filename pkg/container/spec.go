@@ -15,9 +15,9 @@ import (
 
 // What a sandbox has whatever its Config says, in bytes where it is a size.
 const (
-	tmpSize    = 256 << 20
-	shmSize    = 64 << 20
-	openFiles  = 4096
+	tmpSize   = 256 << 20
+	shmSize   = 64 << 20
+	openFiles = 4096
 )
 
 // devCapabilities are those that the profile dev keeps: what package managers need, and KILL,
@@ -75,7 +75,7 @@ func (c Config) check() error {
 }
 
 // spec returns what to ask the engine for. Nothing of this process's environment goes in.
-// The image and the agent are missing in it yet.
+// Image and first process are missing in it yet.
 func (e *Engine) spec(c Config, rootless bool) (spec, error) {
 	u, err := userFor(c, rootless)
 	if err != nil {
@@ -92,7 +92,7 @@ func (e *Engine) spec(c Config, rootless bool) (spec, error) {
 	s := spec{
 		config: &container.Config{
 			User: string(u), WorkingDir: workingDir(c.Dir, tmpfs, mounts),
-			Entrypoint: []string{agentPath}, Cmd: []string{}, Env: environ(c.Env),
+			Env: environ(c.Env), StopSignal: "SIGKILL", // an engine that is stopped need not wait
 			OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true,
 			NetworkDisabled: c.Network == NetworkNone,
 			Healthcheck:     &container.HealthConfig{Test: []string{"NONE"}},
@@ -104,11 +104,12 @@ func (e *Engine) spec(c Config, rootless bool) (spec, error) {
 	return s, nil
 }
 
-// with returns a copy of s that has one more mount.
-func (s spec) with(m mount.Mount) spec {
-	host := *s.host
-	host.Mounts = append(slices.Clone(host.Mounts), m)
-	return spec{config: s.config, host: &host}
+// running returns a copy of s whose first process is argv, and that has more mounts.
+func (s spec) running(argv []string, more ...mount.Mount) spec {
+	config, host := *s.config, *s.host
+	config.Entrypoint, config.Cmd = argv, []string{}
+	host.Mounts = slices.Concat(host.Mounts, more)
+	return spec{config: &config, host: &host}
 }
 
 // hostConfig returns the limits and the hardening. Seccomp and AppArmor are the engine's own

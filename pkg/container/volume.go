@@ -13,6 +13,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/volume"
+	"github.com/toolhost/toolhost/pkg/container/agents"
 
 	"github.com/containerd/errdefs"
 )
@@ -28,58 +29,58 @@ const (
 // the volume makes it. Several may do so at once: the file gets its name only when it is
 // whole, and a start that finds none is tried again (see Engine.openWithAgent).
 
-// volume returns the name of the volume for a.
-func (a agentFile) volume() string { return "toolhost-agent-" + a.build[:min(16, len(a.build))] }
+// agentVolume returns the name of the volume for a.
+func agentVolume(a agents.Agent) string { return "toolhost-agent-" + a.Build[:min(16, len(a.Build))] }
 
-// mount returns the volume as a sandbox sees it. The labels count where the engine has to
+// agentMount returns the volume as a sandbox sees it. The labels count where the engine has to
 // make the volume because somebody removed it.
-func (a agentFile) mount(readOnly bool) mount.Mount {
+func agentMount(a agents.Agent, readOnly bool) mount.Mount {
 	return mount.Mount{
-		Type: mount.TypeVolume, Source: a.volume(), Target: agentDir, ReadOnly: readOnly,
-		VolumeOptions: &mount.VolumeOptions{NoCopy: true, Labels: map[string]string{labelAgent: a.build}},
+		Type: mount.TypeVolume, Source: agentVolume(a), Target: agentDir, ReadOnly: readOnly,
+		VolumeOptions: &mount.VolumeOptions{NoCopy: true, Labels: map[string]string{labelAgent: a.Build}},
 	}
 }
 
 // provide makes the volume of a if there is none.
-func (e *Engine) provide(ctx context.Context, a agentFile, imageID string) error {
-	_, err := e.api.VolumeInspect(ctx, a.volume())
+func (e *Engine) provide(ctx context.Context, a agents.Agent, imageID string) error {
+	_, err := e.api.VolumeInspect(ctx, agentVolume(a))
 	if err == nil {
 		return nil
 	}
 	if !errdefs.IsNotFound(err) {
-		return fmt.Errorf("look for volume %s: %w", a.volume(), err)
+		return fmt.Errorf("look for volume %s: %w", agentVolume(a), err)
 	}
 	return e.fill(ctx, a, imageID)
 }
 
 // fill puts the agent into its volume, by way of a container that is never started.
-func (e *Engine) fill(ctx context.Context, a agentFile, imageID string) error {
-	content, err := a.archive()
+func (e *Engine) fill(ctx context.Context, a agents.Agent, imageID string) error {
+	content, err := agentArchive(a)
 	if err != nil {
 		return err
 	}
-	_, err = e.api.VolumeCreate(ctx, volume.CreateOptions{Name: a.volume(), Labels: map[string]string{labelAgent: a.build}})
+	_, err = e.api.VolumeCreate(ctx, volume.CreateOptions{Name: agentVolume(a), Labels: map[string]string{labelAgent: a.Build}})
 	if err != nil {
-		return fmt.Errorf("make volume %s: %w", a.volume(), err)
+		return fmt.Errorf("make volume %s: %w", agentVolume(a), err)
 	}
 	id, err := e.create(ctx, &container.Config{
 		Image: imageID, Entrypoint: []string{agentPath}, NetworkDisabled: true,
 		Labels: e.owner.labels(time.Now(), DefaultLifetime),
-	}, &container.HostConfig{Mounts: []mount.Mount{a.mount(false)}, NetworkMode: container.NetworkMode(NetworkNone)})
+	}, &container.HostConfig{Mounts: []mount.Mount{agentMount(a, false)}, NetworkMode: container.NetworkMode(NetworkNone)})
 	if err != nil {
-		return fmt.Errorf("fill volume %s: %w", a.volume(), err)
+		return fmt.Errorf("fill volume %s: %w", agentVolume(a), err)
 	}
 	defer e.discard(ctx, id)
 	if err := e.api.CopyToContainer(ctx, id, agentDir, content, container.CopyToContainerOptions{}); err != nil {
-		return fmt.Errorf("fill volume %s: %w", a.volume(), err)
+		return fmt.Errorf("fill volume %s: %w", agentVolume(a), err)
 	}
 	return nil
 }
 
-// archive returns the agent as a tar. It may be executed and not read, so that nobody can
+// agentArchive returns the agent as a tar. It may be executed and not read, so that nobody can
 // trace it. A link gives it its name at once: a half-written file never has it.
-func (a agentFile) archive() (io.Reader, error) {
-	data, err := a.bytes()
+func agentArchive(a agents.Agent) (io.Reader, error) {
+	data, err := a.Bytes()
 	if err != nil {
 		return nil, fmt.Errorf("unpack the agent: %w", err)
 	}

@@ -46,6 +46,11 @@ func Connect(ctx context.Context, o EngineOptions) (*Engine, error) {
 	if named != nil {
 		places, within = []place{*named}, namedWithin
 	}
+	return firstOf(ctx, places, within)
+}
+
+// firstOf returns the first engine that answers.
+func firstOf(ctx context.Context, places []place, within time.Duration) (*Engine, error) {
 	var tried []Attempt
 	for _, p := range places {
 		e, err := dial(ctx, p, within)

@@ -80,7 +80,6 @@ type sshConn struct {
 	out    io.ReadCloser
 	said   tailBuffer // on standard error
 	closed sync.Once
-	err    error
 }
 
 // Read reads what the far end sends. Where ssh ends at once, its own words are the error.

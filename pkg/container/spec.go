@@ -91,7 +91,9 @@ func (e *Engine) spec(c Config, rootless bool) (spec, error) {
 	}
 	s := spec{
 		config: &container.Config{
-			User: string(u), WorkingDir: workingDir(c.Dir, tmpfs, mounts),
+			// Commands say where they run. The engine would make a directory that does not exist, as
+			// root's, and in a mount that would be on this machine.
+			User: string(u), WorkingDir: "/",
 			Env: environ(c.Env), StopSignal: "SIGKILL", // an engine that is stopped need not wait
 			OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true,
 			NetworkDisabled: c.Network == NetworkNone,
@@ -165,22 +167,6 @@ func (u user) tmpfs(size int64, mode string) string {
 		return options + ",mode=1777"
 	}
 	return options + ",mode=" + mode + ",uid=" + uid + ",gid=" + gid
-}
-
-// workingDir returns the directory at or above dir that is sure to exist: an engine makes one
-// that does not, as root's, and in a mount that would be on this machine.
-func workingDir(dir string, tmpfs map[string]string, mounts []mount.Mount) string {
-	best := "/"
-	targets := slices.Collect(maps.Keys(tmpfs))
-	for _, m := range mounts {
-		targets = append(targets, m.Target)
-	}
-	for _, t := range targets {
-		if within(dir, t) && len(t) > len(best) {
-			best = t
-		}
-	}
-	return best
 }
 
 // environ returns the environment that commands begin with, sorted.

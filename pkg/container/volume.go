@@ -30,14 +30,14 @@ const (
 // whole, and a start that finds none is tried again (see Engine.openWithAgent).
 
 // agentVolume returns the name of the volume for a.
-func agentVolume(a agents.Agent) string { return "toolhost-agent-" + a.Build[:min(16, len(a.Build))] }
+func agentVolume(a agents.Agent) string { return "toolhost-agent-" + a.SHA256[:min(16, len(a.SHA256))] }
 
 // agentMount returns the volume as a sandbox sees it. The labels count where the engine has to
 // make the volume because somebody removed it.
 func agentMount(a agents.Agent, readOnly bool) mount.Mount {
 	return mount.Mount{
 		Type: mount.TypeVolume, Source: agentVolume(a), Target: agentDir, ReadOnly: readOnly,
-		VolumeOptions: &mount.VolumeOptions{NoCopy: true, Labels: map[string]string{labelAgent: a.Build}},
+		VolumeOptions: &mount.VolumeOptions{NoCopy: true, Labels: map[string]string{labelAgent: a.SHA256}},
 	}
 }
 
@@ -59,7 +59,7 @@ func (e *Engine) fill(ctx context.Context, a agents.Agent, imageID string) error
 	if err != nil {
 		return err
 	}
-	_, err = e.api.VolumeCreate(ctx, volume.CreateOptions{Name: agentVolume(a), Labels: map[string]string{labelAgent: a.Build}})
+	_, err = e.api.VolumeCreate(ctx, volume.CreateOptions{Name: agentVolume(a), Labels: map[string]string{labelAgent: a.SHA256}})
 	if err != nil {
 		return fmt.Errorf("make volume %s: %w", agentVolume(a), err)
 	}

@@ -97,7 +97,7 @@ func TestHardeningSeen(t *testing.T) {
 		"another user":    {config: container.Config{User: "7:8"}, id: "7:8", cap: "0000000000000000"},
 		"user of a name":  {config: container.Config{User: "nobody"}, id: "65534:65534", cap: "0000000000000000"},
 		"read-only":       {config: container.Config{ReadOnly: true, User: "0:0"}, id: "0:0", cap: "0000000000000000"},
-		"other directory": {config: container.Config{Dir: "/work/deep"}, id: "1000:1000", cap: "0000000000000000"},
+		"other directory": {config: container.Config{Dir: "/srv/deep"}, id: "1000:1000", cap: "0000000000000000"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

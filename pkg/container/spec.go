@@ -77,11 +77,11 @@ func (c Config) check() error {
 // spec returns what to ask the engine for. Nothing of this process's environment goes in.
 // Image and first process are missing in it yet.
 func (e *Engine) spec(c Config, rootless bool) (spec, error) {
-	u, err := userFor(c, rootless)
+	mounts, err := e.bindMounts(c)
 	if err != nil {
 		return spec{}, err
 	}
-	mounts, err := e.bindMounts(c)
+	u, err := userFor(c, rootless)
 	if err != nil {
 		return spec{}, err
 	}

@@ -315,6 +315,9 @@ func (r *execRun) end(ctx context.Context, x execution, err error) (Result, erro
 // started tells a command that the engine could not start from one that exited with 126 or 127.
 func (r *execRun) started(res Result) (Result, error) {
 	said := res.Stdout.Text + res.Stderr.Text
+	if res.Code == 1 && strings.TrimSpace(said) == "exec "+r.c.Argv[0]+": argument list too long" { // runc 1.1
+		res.Code, said = 126, "OCI runtime exec failed: "+said
+	}
 	if res.Code != 126 && res.Code != 127 || !strings.Contains(said, "OCI runtime exec failed") {
 		return res, nil
 	}

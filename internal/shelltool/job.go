@@ -27,8 +27,8 @@ func (t *toolset) addJob(s *toolkit.Server) error {
 	return toolkit.Add(s, toolkit.Tool[jobIn, *jobPlan, *jobOut]{
 		Definition: toolkit.Definition{
 			Name: "shell_job", Title: "Jobs and the sandbox", Effect: t.effect(),
-			Description: "For what commands of shell left running, and for the sandbox: list the jobs; poll one for what it wrote since the last time, " +
-				"at most timeout_ms until it ends; kill one; restart the sandbox, which ends all processes and keeps files; status says what the sandbox is.",
+			Description: "For what commands of shell left running, and for the sandbox: list the jobs; poll one for its output since the last time; " +
+				"kill one; restart the sandbox, which ends all processes and keeps files; status says what the sandbox is.",
 			Params: t.jobParams(), Output: json.RawMessage(jobSchema),
 			Hints:    toolkit.Hints{ClosedWorld: t.effect() == approval.RunContained},
 			Deadline: t.lastResort(),

@@ -258,7 +258,7 @@ func (p *pool) refresh(t *tenant, c container.Config) error {
 func (p *pool) isOld(b *box) bool { return time.Since(b.begun) >= p.lifetime }
 
 func (p *pool) whyOld() string {
-	return fmt.Sprintf("it had lived for %s (--max-lifetime)", p.lifetime)
+	return fmt.Sprintf("it had lived for %s (--max-lifetime)", short(p.lifetime))
 }
 
 // furnish gives t a box: the spare, or a new one, for which another may have to go.

@@ -56,7 +56,7 @@ func (o *shellOut) failure() string {
 // head says how a command ended; "" where it is exit code 0 and nothing more.
 func (e entry) head() string {
 	if e.TimedOut {
-		text := "timed out after " + e.timeout.String() + " and was ended"
+		text := "timed out after " + short(e.timeout) + " and was ended"
 		if e.Killed > 0 {
 			text += ", " + count(e.Killed, "process", "processes") + " killed"
 		}

@@ -24,8 +24,8 @@ func (t *toolset) addShell(s *toolkit.Server) error {
 		Definition: toolkit.Definition{
 			Name: "shell", Title: "Run commands", Effect: t.effect(),
 			Description: "Runs shell commands in order, each as a shell of its own, in a sandbox that stays from call to call. " +
-				"A non-zero exit does not stop the list, a timeout does. What goes on in the background becomes a job (shell_job). " +
-				"Long output is cut in the middle, with counts; write it to a file to read it in parts.",
+				"A non-zero exit does not stop the list, a timeout does. What is left running becomes a job (shell_job). " +
+				"Long output is cut in the middle, with counts.",
 			Params: t.shellParams(), Output: json.RawMessage(shellSchema),
 			Hints:    toolkit.Hints{ClosedWorld: t.effect() == approval.RunContained},
 			Deadline: t.lastResort(),

@@ -36,7 +36,7 @@ func (t *toolset) statusOf(v *visit, jobs int) *status {
 	c := t.config
 	s := &status{
 		Shell: t.shell, Jobs: jobs,
-		IdleEnd: fmt.Sprintf("after %s without a call, or %s in all", t.idle, t.lifetime),
+		IdleEnd: fmt.Sprintf("after %s without a call, or %s in all", short(t.idle), short(t.lifetime)),
 	}
 	if t.local {
 		s.Backend = localBackend
@@ -110,4 +110,16 @@ func sizeText(n int64) string {
 		}
 	}
 	return fmt.Sprint(n)
+}
+
+// short writes a duration without the zeros at its end.
+func short(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

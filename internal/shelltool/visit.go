@@ -144,7 +144,7 @@ func (p *pool) expire(t *tenant, b *box) {
 	case p.isOld(b):
 		p.discard(t, p.whyOld())
 	case time.Since(b.used) >= p.idle:
-		p.discard(t, "it was idle for "+p.idle.String()+" (--idle-timeout)")
+		p.discard(t, "it was idle for "+short(p.idle)+" (--idle-timeout)")
 	}
 }
 

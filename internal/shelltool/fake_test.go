@@ -23,11 +23,12 @@ type fakeEngine struct {
 	// run says what a command does; nil: it writes its own text.
 	run func(ctx context.Context, c container.Command, report func(container.Progress)) (container.Result, error)
 
-	mu     sync.Mutex
-	fail   error // of all methods
-	opened []*fakeBackend
-	asked  int // calls of HasImage
-	closed int
+	mu       sync.Mutex
+	fail     error // of all methods
+	openFail error // of Open
+	opened   []*fakeBackend
+	asked    int // calls of HasImage
+	closed   int
 }
 
 func (e *fakeEngine) failing() error {
@@ -74,6 +75,9 @@ func (e *fakeEngine) Open(ctx context.Context, c container.Config, report func(s
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.openFail != nil {
+		return nil, e.openFail
+	}
 	b := &fakeBackend{engine: e, config: c, done: make(chan struct{})}
 	e.opened = append(e.opened, b)
 	return &container.Sandbox{Backend: b, Info: container.Info{

@@ -14,11 +14,12 @@ import (
 
 // A fakeEngine makes sandboxes in memory.
 type fakeEngine struct {
-	image  string // id; "" where it has none
-	info   container.EngineInfo
-	name   string        // of the backend; agent where it is ""
-	gate   chan struct{} // nil: Open returns at once; else it waits for a receiver, or its end
-	report string        // a line that Open reports
+	image    string // id; "" where it has none
+	info     container.EngineInfo
+	name     string        // of the backend; agent where it is ""
+	gate     chan struct{} // nil: Open returns at once; else it waits for a receiver, or its end
+	report   string        // a line that Open reports
+	degraded string
 
 	// run says what a command does; nil: it writes its own text.
 	run func(ctx context.Context, c container.Command, report func(container.Progress)) (container.Result, error)
@@ -81,7 +82,7 @@ func (e *fakeEngine) Open(ctx context.Context, c container.Config, report func(s
 	b := &fakeBackend{engine: e, config: c, done: make(chan struct{})}
 	e.opened = append(e.opened, b)
 	return &container.Sandbox{Backend: b, Info: container.Info{
-		ID: fmt.Sprint("box", len(e.opened)), Image: c.Image, ImageID: "sha256:1", User: "1000:1000", Dir: "/data",
+		ID: fmt.Sprint("box", len(e.opened)), Image: c.Image, ImageID: "sha256:1", User: "1000:1000", Dir: "/data", Degraded: e.degraded,
 	}}, nil
 }
 

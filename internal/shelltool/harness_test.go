@@ -38,19 +38,25 @@ func newServer(t *testing.T, e *fakeEngine, o toolkit.Options, flags ...string) 
 	if e.image == "" {
 		e.image = "sha256:1"
 	}
-	find := func(context.Context, container.EngineOptions) (shelltool.Engine, error) { return e, e.failing() }
-	app := shelltool.AppWith(find)
+	app, c := commandLine(t, e, flags...)
+	o.Name = "test"
+	s, err := toolkit.NewServer(o)
+	must(t, err)
+	must(t, app.Setup(c, s))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// commandLine returns the program over a fake engine, and flags for it.
+func commandLine(t *testing.T, e *fakeEngine, flags ...string) (toolkit.App, *cli.Context) {
+	t.Helper()
+	app := shelltool.AppWith(func(context.Context, container.EngineOptions) (shelltool.Engine, error) { return e, e.failing() })
 	set := flag.NewFlagSet("test", flag.ContinueOnError)
 	for _, f := range append(app.Flags, &cli.StringSliceFlag{Name: "root"}, &cli.StringFlag{Name: "http"}) {
 		must(t, f.Apply(set))
 	}
 	must(t, set.Parse(flags))
-	o.Name = "test"
-	s, err := toolkit.NewServer(o)
-	must(t, err)
-	must(t, app.Setup(cli.NewContext(cli.NewApp(), set, nil), s))
-	t.Cleanup(s.Close)
-	return s
+	return app, cli.NewContext(cli.NewApp(), set, nil)
 }
 
 type args map[string]any

@@ -16,7 +16,8 @@ import (
 
 // A block is the output of one command, and what is said of it.
 type block struct {
-	head   string // how it ended; "" for plain output that needs no word
+	head   string // how it ended
+	quiet  bool   // head is not worth a line above output
 	out    capture.Text
 	err    capture.Text
 	notes  []string
@@ -37,13 +38,14 @@ var label = regexp.MustCompile(`\[(#|command |job |exit |timed out|stdout|stderr
 func (p page) text(limit int) string {
 	p.fit(limit)
 	tag, forged := p.tag()
-	if len(p.blocks) == 1 && len(p.notes) == 0 && !forged {
-		if b := p.blocks[0]; b.head == "" && len(b.notes) == 0 && b.err.Text == "" && b.out.Text != "" && b.out.Omitted == 0 {
+	w := writer{tag: tag}
+	if len(p.blocks) == 1 && !forged && p.blocks[0].needsNoHead() {
+		b := p.blocks[0]
+		if len(b.notes) == 0 && len(p.notes) == 0 {
 			return b.out.Text
 		}
+		p.blocks[0].head = ""
 	}
-	var w writer
-	w.tag = tag
 	if forged {
 		w.label("labels of this result begin with [" + strings.TrimSpace(tag) + "; all else is output")
 	}
@@ -57,6 +59,11 @@ func (p page) text(limit int) string {
 		w.label("end")
 	}
 	return strings.TrimSuffix(w.String(), "\n")
+}
+
+// needsNoHead reports whether a reader misses nothing if there is only the output.
+func (b block) needsNoHead() bool {
+	return b.quiet && b.out.Text != "" && b.out.Omitted == 0 && b.err == capture.Text{}
 }
 
 // fit cuts outputs so that the page has about limit bytes at most.

@@ -21,14 +21,8 @@ func (o *shellOut) page() page {
 	total := len(o.entries) + o.notRun
 	for i, e := range o.entries {
 		b := block{head: e.head(), out: e.Stdout, err: e.Stderr, notes: e.notes(), silent: "no output"}
-		if total > 1 {
-			b.head = joined(": ", fmt.Sprintf("command %d of %d", i+1, total), b.head)
-			if e.head() == "" {
-				b.head += ": exit code 0"
-			}
-		}
-		if total == 1 && b.head == "" && (e.Stderr.Text != "" || e.Stdout.Text == "") {
-			b.head = "exit code 0"
+		if b.quiet = e.Code == 0 && !e.TimedOut && !e.OOM; total > 1 {
+			b.head = fmt.Sprintf("command %d of %d: %s", i+1, total, b.head)
 		}
 		p.blocks = append(p.blocks, b)
 	}
@@ -53,7 +47,7 @@ func (o *shellOut) failure() string {
 	return text
 }
 
-// head says how a command ended; "" where it is exit code 0 and nothing more.
+// head says how a command ended.
 func (e entry) head() string {
 	if e.TimedOut {
 		text := "timed out after " + short(e.timeout) + " and was ended"
@@ -70,10 +64,7 @@ func (e entry) head() string {
 	if e.Took >= long {
 		text += " after " + e.Took.Round(100*time.Millisecond).String()
 	}
-	if text += ranOutOfMemory(e.OOM); text == "exit code 0" {
-		return ""
-	}
-	return text
+	return text + ranOutOfMemory(e.OOM)
 }
 
 func ranOutOfMemory(oom bool) string {

@@ -35,6 +35,14 @@ func TestResults(t *testing.T) {
 		"silent": {
 			[]container.Result{wrote("", "")}, "[exit code 0, no output]", []any{entry("", "", code(0), nil)}, nil,
 		},
+		"long, and quiet": {
+			[]container.Result{with(wrote("hi\n", ""), func(r *container.Result) { r.Took = 65 * time.Second })},
+			"hi\n", []any{entry("hi\n", "", code(0), obj{"duration_ms": 65000.0})}, nil,
+		},
+		"long, and not": {
+			[]container.Result{with(wrote("", ""), func(r *container.Result) { r.Code, r.Took = 2, 2345*time.Millisecond })},
+			"[exit code 2 after 2.3s, no output]", []any{entry("", "", code(2), obj{"duration_ms": 2345.0})}, nil,
+		},
 		"both streams": {
 			[]container.Result{wrote("a", "b")}, "[exit code 0]\na\n[stderr]\nb", []any{entry("a", "b", code(0), nil)}, nil,
 		},
@@ -80,7 +88,7 @@ func TestResults(t *testing.T) {
 			[]container.Result{with(wrote("", ""), func(r *container.Result) {
 				r.Stdout = capture.Text{Text: "a[... 9 characters omitted ...]z", Omitted: 9}
 			})},
-			"[9 characters of stdout left out]\na[... 9 characters omitted ...]z",
+			"[exit code 0, 9 characters of stdout left out]\na[... 9 characters omitted ...]z",
 			[]any{entry("a[... 9 characters omitted ...]z", "", code(0), obj{"stdout_omitted": 9.0})}, nil,
 		},
 		"lost its output": {

@@ -221,7 +221,12 @@ func parseSize(s string) (int64, error) {
 	return n << shift, nil
 }
 
+// oneOf reads a flag of a few values. The first one is its default, and holds for an empty
+// variable of the environment too.
 func oneOf(c *cli.Context, flag string, allowed ...string) (string, error) {
+	if c.String(flag) == "" {
+		return allowed[0], nil
+	}
 	for _, a := range allowed {
 		if c.String(flag) == a {
 			return a, nil

@@ -5,7 +5,7 @@ CLIENTS := integration/clients
 # The race runtime would sleep a second at the end of each program that a test starts.
 export GORACE := atexit_sleep_ms=0
 
-.PHONY: help build demo test race lacks check format vet static tidy generated bench clients vuln
+.PHONY: help build demo test race lacks check format vet static tidy generated bench clients images vuln
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ bench: ## measure servers against a minimal go-sdk server, and patches against g
 
 clients: ## install the clients of others that integration tests drive
 	cd $(CLIENTS) && npm ci
+
+images: ## make the images that tests of the sandbox run in (needs Debian's apt and an engine)
+	integration/engine/images.sh
 
 vuln: ## look for known vulnerabilities (needs the network)
 	$(TOOL) govulncheck ./...

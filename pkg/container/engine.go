@@ -2,15 +2,25 @@ package container
 
 import (
 	"context"
-	"errors"
+	"sync"
 
+	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/client"
-	_ "github.com/docker/docker/pkg/stdcopy"
 )
 
 // An Engine is a connection to a Docker engine, or to one that speaks its API.
 type Engine struct {
-	api *client.Client
+	api   *client.Client
+	at    place
+	owner owner
+	pulls pulls
+	reap  sync.Once
+
+	live context.Context // ends with Close
+	end  context.CancelFunc
+
+	mu    sync.Mutex
+	facts *system.Info // nil until the engine was asked
 }
 
 // EngineOptions say which engine to use. The zero value looks for one.
@@ -31,38 +41,14 @@ type EngineInfo struct {
 	Notes    []string // what does not work here as it should, one line each
 }
 
-// Connect returns the engine that o names, or looks for one: DOCKER_HOST, DOCKER_CONTEXT,
-// the current context of the Docker command line, then the sockets where engines commonly
-// listen. Where none answers, the error is a [*NoEngineError].
-func Connect(ctx context.Context, o EngineOptions) (*Engine, error) {
-	return nil, errors.New("not built yet")
+func newEngine(api *client.Client, at place) *Engine {
+	e := &Engine{api: api, at: at, owner: thisOwner()}
+	e.live, e.end = context.WithCancel(context.Background())
+	return e
 }
 
-// Info asks the engine about itself.
-func (e *Engine) Info(ctx context.Context) (EngineInfo, error) { return EngineInfo{}, nil }
-
-// HasImage returns the id of an image if the engine has it. It never pulls.
-func (e *Engine) HasImage(ctx context.Context, image string) (id string, ok bool, err error) {
-	return "", false, nil
-}
-
-// Open makes a sandbox. Pulling its image, where the policy says so, is reported line by line;
-// report may be nil. Several calls that need the same pull share it, and it goes on when the one
-// that began it is cancelled. Before the first sandbox it removes what dead owners left.
-func (e *Engine) Open(ctx context.Context, c Config, report func(line string)) (*Sandbox, error) {
-	return nil, errors.New("not built yet")
-}
-
-// Reap removes the sandboxes that a dead process of this machine left behind, and those older
-// than their lifetime, and says how many.
-func (e *Engine) Reap(ctx context.Context) (removed int, err error) { return 0, nil }
-
-// Close ends the connection. Sandboxes stay until they are closed.
-func (e *Engine) Close() error { return e.api.Close() }
-
-// OpenLocal makes a sandbox that isolates nothing: the agent runs as a plain process of this
-// machine, and so do commands, as this user. Of c only Dir and Env count; Dir is "" for a new
-// temporary directory. Linux only.
-func OpenLocal(ctx context.Context, c Config) (*Sandbox, error) {
-	return nil, errors.New("not built yet")
+// Close ends the connection, and pulls. Sandboxes stay until they are closed.
+func (e *Engine) Close() error {
+	e.end()
+	return e.api.Close()
 }

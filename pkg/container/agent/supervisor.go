@@ -56,7 +56,7 @@ func supervisorMain(inSandbox bool, began string) int {
 		return exitIO
 	}
 	children := make(chan os.Signal, 1)
-	signal.Notify(make(chan os.Signal, 1)) // all: a command that signals everything does not end its supervisor
+	signal.Notify(make(chan os.Signal, 1), deadly...) // nobody reads: a command that signals everything does not end its supervisor
 	signal.Notify(children, syscall.SIGCHLD)
 	run, err := protocol.Read(link)
 	if err != nil {
@@ -81,6 +81,10 @@ func supervisorMain(inSandbox bool, began string) int {
 	}
 	return s.look(c, deadline(c, began))
 }
+
+// deadly are the signals that end a Go program by default and that others commonly send. Each
+// that is taken costs time at the start, so these are all.
+var deadly = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGABRT}
 
 // requests returns the frames of link, until it ends.
 func requests(link *os.File) <-chan protocol.Frame {

@@ -201,6 +201,27 @@ while True:
 	}
 }
 
+// Where no more processes can be started a command says so, and the sandbox can still be
+// mended.
+func TestFullSandbox(t *testing.T) {
+	h := withEngine(t, "", testengine.Busybox(t), "--pids=64")
+	got := h.shell(t, "for i in $(seq 100); do sleep 100 & done 2>/dev/null")
+	id, _ := got.outcomes()[0]["job_id"].(string)
+	if id == "" {
+		t.Fatalf("got %q", got.text)
+	}
+	full := h.shell(t, "true | true | true | true")
+	if !full.refused && full.outcomes()[0]["outcome"].(map[string]any)["exit_code"] == 0.0 {
+		t.Errorf("it ran: %q", full.text)
+	}
+	if kill := h.call(t, "shell_job", args{"action": "kill", "job_id": id}); kill.refused {
+		t.Errorf("kill: %q", kill.text)
+	}
+	if next := h.shell(t, "echo on"); next.text != "on\n" {
+		t.Errorf("afterwards: %q", next.text)
+	}
+}
+
 // A root belongs to its owner inside as well, and nothing else of the host is seen.
 func TestRootOfASandbox(t *testing.T) {
 	root := realTemp(t)

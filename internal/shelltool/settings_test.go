@@ -148,7 +148,7 @@ func TestDoctor(t *testing.T) {
 		},
 		"degraded": {
 			&fakeEngine{image: "sha256:1", name: "exec", degraded: "the agent cannot run here"}, nil, 0,
-			[]string{"ok    roots: none", "ok    sandbox: backend exec, ", "; degraded: the agent cannot run here"},
+			[]string{"ok    roots: none. /data is empty at first", "ok    sandbox: backend exec, ", "; degraded: the agent cannot run here"},
 		},
 		"no engine": {
 			&fakeEngine{fail: &container.NoEngineError{Tried: []container.Attempt{{Source: "--host", Host: "unix:///x", Err: errAway}}}}, nil, 1,

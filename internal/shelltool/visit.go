@@ -105,6 +105,9 @@ func (p *pool) enter(ctx context.Context, a address, c container.Config, report 
 }
 
 func (p *pool) await(ctx context.Context, b *box, report func(line string)) error {
+	if b.isReady() {
+		return b.err
+	}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {

@@ -82,9 +82,13 @@ func supervisorMain(inSandbox bool, began string) int {
 	return s.look(c, deadline(c, began))
 }
 
-// deadly are the signals that end a Go program by default and that others commonly send. Each
-// that is taken costs time at the start, so these are all.
-var deadly = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGABRT}
+// deadly are the signals that end or stop a Go program by default, but for the two that
+// nobody can take. Each costs time at the start, so no others are taken.
+var deadly = []os.Signal{
+	syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGABRT,
+	syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU,
+	syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGSTKFLT,
+}
 
 // requests returns the frames of link, until it ends.
 func requests(link *os.File) <-chan protocol.Frame {

@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 		panic(string(out))
 	}
 	os.Chmod(dir, 0o755)
+	os.Chmod(program, 0o111) // as in a sandbox
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
@@ -47,11 +48,10 @@ const patience = 30 * time.Second
 
 // A client speaks to an agent of its own.
 type client struct {
-	t      testing.TB
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	errs   *lockedBuffer
-	killed bool
+	t    testing.TB
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	errs *lockedBuffer
 
 	*answers
 	ended chan struct{} // the agent's output has ended

@@ -33,6 +33,7 @@ func TestBadConfig(t *testing.T) {
 		"directory of a socket": {one("/var/run", "/data"), "the engine's socket is never mounted"},
 		"link to one":           {one(dir+"/link", "/data"), "the engine's socket is never mounted"},
 		"the whole machine":     {one("/", "/data"), "the engine's socket is never mounted"},
+		"processes":             {one("/proc/1", "/data"), "/proc is this machine's own view of itself"},
 		"target /":              {one(dir, "/"), "/ cannot be the target"},
 		"target is relative":    {one(dir, "data"), `"data" of a mount is not an absolute path`},
 		"target /proc":          {one(dir, "/proc/1"), "/proc/1 cannot be the target of a mount: /proc belongs to the sandbox"},

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/docker/docker/api/types/container"
-
 	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
 )
 
 // How long an engine may take to make a container, and to remove one that nobody uses yet.

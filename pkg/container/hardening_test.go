@@ -144,3 +144,13 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("environment (-want +got):\n%s", diff)
 	}
 }
+
+func TestNetworkBridge(t *testing.T) {
+	s := sandbox(t, engine(t), busybox(t, container.Config{Network: container.NetworkBridge}))
+	if got := output(t, s, "ls /sys/class/net"); got != "eth0\nlo" {
+		t.Errorf("there are the networks %q, want eth0 and lo", got)
+	}
+	if s.Info.Network != container.NetworkBridge {
+		t.Errorf("it says that its network is %q", s.Info.Network)
+	}
+}

@@ -33,6 +33,7 @@ func TestBadConfig(t *testing.T) {
 		"directory of a socket": {one("/var/run", "/data"), "the engine's socket is never mounted"},
 		"link to one":           {one(dir+"/link", "/data"), "the engine's socket is never mounted"},
 		"the whole machine":     {one("/", "/data"), "the engine's socket is never mounted"},
+		"processes":             {one("/proc/1", "/data"), "/proc is this machine's own view of itself"},
 		"target /":              {one(dir, "/"), "/ cannot be the target"},
 		"target is relative":    {one(dir, "data"), `"data" of a mount is not an absolute path`},
 		"target /proc":          {one(dir, "/proc/1"), "/proc/1 cannot be the target of a mount: /proc belongs to the sandbox"},
@@ -51,6 +52,7 @@ func TestBadConfig(t *testing.T) {
 		"a limit":         {container.Config{Memory: -1}, "negative"},
 		"a variable":      {container.Config{Env: map[string]string{"A=B": "x"}}, `"A=B" cannot be a variable`},
 		"a value":         {container.Config{Env: map[string]string{"A": "x\x00"}}, `"A" cannot be a variable`},
+		"little memory":   {container.Config{Memory: 1000}, "the engine does not make such a sandbox: Minimum memory limit"},
 		"unknown user":    {container.Config{User: "somebody"}, `does not know the user "somebody"`},
 		"unknown runtime": {container.Config{Runtime: "runsc-none"}, `no runtime "runsc-none"`},
 	}

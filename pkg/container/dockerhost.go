@@ -74,21 +74,36 @@ func (h *dockerHost) listen() {
 	}()
 }
 
-// explain says what became of an agent that gave no greeting, if it ended by itself.
+// killed is the exit code of a container that was removed while it ran.
+const killed = 137
+
+// explain says what became of an agent that gave no greeting, if it ended by itself. The
+// container is removed by now.
 func (h *dockerHost) explain(err error) error {
-	if !h.ran || !h.now.over.Load() {
+	if !h.ran {
+		return err
+	}
+	code, known := h.exitCode()
+	if !h.now.over.Load() && (!known || code == killed) {
 		return err
 	}
 	why := "it ended at once"
-	select {
-	case code := <-h.ended:
+	if known {
 		why = fmt.Sprintf("it ended at once with code %d", code)
-	case <-time.After(exitWithin):
 	}
 	if said := h.now.diagnostics(); said != "" {
 		why += ": " + said
 	}
 	return &agentStartError{why: why, err: err}
+}
+
+func (h *dockerHost) exitCode() (code int64, known bool) {
+	select {
+	case code := <-h.ended:
+		return code, true
+	case <-time.After(exitWithin):
+		return 0, false
+	}
 }
 
 // restart ends all processes and starts the agent again. Unlike after a kill, the engine does

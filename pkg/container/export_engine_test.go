@@ -103,3 +103,9 @@ func (e *Engine) PretendArch(ctx context.Context, name string) error {
 	}
 	return err
 }
+
+// UserFor returns who runs commands.
+func UserFor(c Config, rootless bool) (string, error) {
+	u, err := userFor(c, rootless)
+	return string(u), err
+}

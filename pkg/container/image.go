@@ -86,12 +86,7 @@ func whyNoPull(c Config, err error) string {
 		return "this is no name of an image"
 	}
 	if c.Pull == PullAlways {
-		return "it could not be pulled: " + firstLine(err.Error())
+		return "it could not be pulled: " + engineSays(err)
 	}
-	return "it is not here and could not be pulled: " + firstLine(err.Error())
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
+	return "it is not here and could not be pulled: " + engineSays(err)
 }

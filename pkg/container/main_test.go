@@ -2,6 +2,8 @@ package container_test
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"testing"
 
@@ -27,4 +29,19 @@ func TestMain(m *testing.M) {
 		code = 1
 	}
 	os.Exit(code)
+}
+
+// relay is what the test program does where it stands in for ssh: it passes bytes on, as
+// docker system dial-stdio does.
+func relay(socket string) {
+	c, err := net.Dial("unix", socket)
+	if err != nil {
+		os.Stderr.WriteString(err.Error())
+		os.Exit(1)
+	}
+	go func() {
+		_, _ = io.Copy(c, os.Stdin)
+		os.Exit(0)
+	}()
+	_, _ = io.Copy(os.Stdout, c)
 }

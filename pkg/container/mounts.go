@@ -81,6 +81,11 @@ func (e *Engine) checkSource(source string) (string, error) {
 	if !info.IsDir() {
 		return "", configError(nil, "%s cannot be mounted: it is not a directory", source)
 	}
+	for _, dir := range []string{"/proc", "/sys"} {
+		if within(filepath.ToSlash(real), dir) {
+			return "", configError(nil, "%s cannot be mounted: %s is this machine's own view of itself", source, dir)
+		}
+	}
 	for _, socket := range e.sockets() {
 		if within(filepath.ToSlash(socket), filepath.ToSlash(real)) {
 			return "", configError(nil, "%s cannot be mounted: it holds %s, and the engine's socket is never mounted", source, socket)

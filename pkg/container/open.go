@@ -56,6 +56,12 @@ func (e *Engine) prepare(ctx context.Context, c Config) (spec, error) {
 	if facts.OSType != "linux" {
 		return spec{}, fmt.Errorf("the engine runs %s containers, and sandboxes are Linux", facts.OSType)
 	}
+	// An engine refuses more CPUs than it has, and any limit on them that it cannot set.
+	if !facts.CPUCfsQuota {
+		c.CPUs = 0
+	} else if facts.NCPU > 0 {
+		c.CPUs = min(c.CPUs, float64(facts.NCPU))
+	}
 	return e.spec(c, isRootless(facts))
 }
 

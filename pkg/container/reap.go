@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/volume"
-
-	"github.com/containerd/errdefs"
 )
 
 // reapWithin bounds the reaping that comes before the first sandbox.

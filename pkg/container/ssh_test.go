@@ -3,8 +3,6 @@
 package container_test
 
 import (
-	"io"
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -12,21 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/toolhost/toolhost/pkg/container"
 )
-
-// relay is what the test program does where it stands in for ssh: it passes bytes on, as
-// docker system dial-stdio does.
-func relay(socket string) {
-	c, err := net.Dial("unix", socket)
-	if err != nil {
-		os.Stderr.WriteString(err.Error())
-		os.Exit(1)
-	}
-	go func() {
-		_, _ = io.Copy(c, os.Stdin)
-		os.Exit(0)
-	}()
-	_, _ = io.Copy(os.Stdout, c)
-}
 
 // fakeSSH puts a program ssh first in PATH, and returns the file in which its arguments will be.
 func fakeSSH(t *testing.T, script string) (arguments string) {

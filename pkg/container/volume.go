@@ -10,12 +10,11 @@ import (
 	"io"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/volume"
 	"github.com/toolhost/toolhost/pkg/container/agents"
-
-	"github.com/containerd/errdefs"
 )
 
 // Where the agent is in a sandbox.

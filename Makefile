@@ -25,11 +25,15 @@ race:
 		set -x; go test -race -shuffle=on ./pkg/... ./internal/...; \
 	else echo "left out: the race detector needs gcc"; fi
 
-# Tests that need one of these are skipped without it, or fail with REQUIRE_ALL=1.
+# Tests that need one of these are skipped without it, or fail with REQUIRE_ALL=1; those that
+# need an engine or its images also with REQUIRE_DOCKER=1.
 lacks:
 	@for tool in git rg gcc node nginx patch; do \
 		command -v $$tool >/dev/null || echo "this machine lacks $$tool: tests that need it are left out"; \
 	done
+	@docker version >/dev/null 2>&1 || echo "this machine lacks a Docker engine: tests that need it are left out"
+	@docker image inspect toolhost-test/busybox toolhost-test/debian >/dev/null 2>&1 || \
+		echo "the engine lacks the images of tests: make images"
 	@test -d $(CLIENTS)/node_modules || echo "this machine lacks the clients of others: make clients"
 
 check: format vet static tidy generated ## formatting, vet on three systems, staticcheck, tidy, generated files

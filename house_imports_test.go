@@ -55,9 +55,9 @@ var imports = map[string][]string{
 	"pkg/toolkit/wire":           {},
 
 	// Programs and tests that stand outside the floors.
-	"integration/bench":       {"integration/load"},
+	"integration/bench":       {"integration/load", "internal/engineapi"},
 	"integration/conformance": {"pkg/toolkit/streamable"},
-	"integration/demo":        {},
+	"integration/demo":        {"internal/engineapi"},
 	"integration/docgen":      {"internal/filetool", "internal/patchtool", "internal/shelltool", "pkg/toolkit"},
 	"integration/fixture":     {"pkg/approval", "pkg/toolkit"},
 	"integration/load":        {},

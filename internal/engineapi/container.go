@@ -42,9 +42,12 @@ type HostConfig struct {
 	IpcMode        string            `json:",omitempty"`
 	AutoRemove     bool              `json:",omitempty"`
 	ReadonlyRootfs bool              `json:",omitempty"`
-	LogConfig      struct {
-		Type string `json:",omitempty"`
-	}
+	LogConfig      LogConfig
+}
+
+// A LogConfig says where a container's output is kept; the type none keeps nothing.
+type LogConfig struct {
+	Type string `json:",omitempty"`
 }
 
 // Containers lists the containers in whatever state that carry a label: its key, or key=value; ""

@@ -51,6 +51,7 @@ func TestBadConfig(t *testing.T) {
 		"a limit":         {container.Config{Memory: -1}, "negative"},
 		"a variable":      {container.Config{Env: map[string]string{"A=B": "x"}}, `"A=B" cannot be a variable`},
 		"a value":         {container.Config{Env: map[string]string{"A": "x\x00"}}, `"A" cannot be a variable`},
+		"little memory":   {container.Config{Memory: 1000}, "the engine does not make such a sandbox: Minimum memory limit"},
 		"unknown user":    {container.Config{User: "somebody"}, `does not know the user "somebody"`},
 		"unknown runtime": {container.Config{Runtime: "runsc-none"}, `no runtime "runsc-none"`},
 	}

@@ -45,9 +45,18 @@ func (e *Engine) createError(c *container.Config, h *container.HostConfig, err e
 	case errdefs.IsNotFound(err) && strings.Contains(text, "No such image"):
 		return &ImageError{Image: c.Image, Pull: PullNever, Why: "it was removed from the engine just now", Err: err}
 	case strings.Contains(text, "bind source path does not exist"), strings.Contains(text, "Mounts denied"):
-		return configError(err, "the engine cannot mount a directory: %s", firstLine(text))
+		return configError(err, "the engine cannot mount a directory: %s", engineSays(err))
+	case errdefs.IsInvalidArgument(err):
+		return configError(err, "the engine does not make such a sandbox: %s", engineSays(err))
 	}
 	return fmt.Errorf("create a container: %w", err)
+}
+
+// engineSays returns the first line of an error of the engine, without what the client puts
+// before it.
+func engineSays(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return strings.TrimPrefix(line, "Error response from daemon: ")
 }
 
 // startError tells an agent that cannot run from a container that cannot.
@@ -59,21 +68,21 @@ func (e *Engine) startError(s spec, err error) error {
 	case s.config.Entrypoint[0] != agentPath && strings.Contains(text, s.config.Entrypoint[0]):
 		return fmt.Errorf("the image has no %s that runs: %w", s.config.Entrypoint[0], err)
 	case strings.Contains(text, agentPath), strings.Contains(text, "exec format error"):
-		return &agentStartError{why: agentTrouble(text), err: err}
+		return &agentStartError{why: agentTrouble(err), err: err}
 	case s.host.Runtime != "" && strings.Contains(strings.ToLower(text), "runtime"):
-		return configError(err, "the runtime %q cannot start a container: %s", s.host.Runtime, firstLine(text))
+		return configError(err, "the runtime %q cannot start a container: %s", s.host.Runtime, engineSays(err))
 	}
 	return fmt.Errorf("start a container: %w", err)
 }
 
 // agentTrouble finds the reason in what a runtime says.
-func agentTrouble(text string) string {
+func agentTrouble(err error) string {
 	for _, reason := range []string{"no such file or directory", "permission denied", "exec format error"} {
-		if strings.Contains(text, reason) {
+		if strings.Contains(err.Error(), reason) {
 			return reason
 		}
 	}
-	return firstLine(text)
+	return engineSays(err)
 }
 
 // discard removes a container that nobody uses yet, also when ctx has ended.

@@ -6,6 +6,8 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -227,8 +229,7 @@ func TestConnectNamed(t *testing.T) {
 		},
 		"no certificates": {
 			prepare: func(t *testing.T, home string) container.EngineOptions {
-				s := httptest.NewTLSServer(ping("tls"))
-				t.Cleanup(s.Close)
+				s := tlsServer(t, "tls")
 				write(t, home+"/ca.pem", "nonsense")
 				t.Setenv("DOCKER_TLS_VERIFY", "1")
 				t.Setenv("DOCKER_CERT_PATH", home)
@@ -316,9 +317,18 @@ func TestConnectSilent(t *testing.T) {
 	}
 }
 
+// tlsServer runs an engine that speaks TLS, and logs nothing of clients that do not.
+func tlsServer(t *testing.T, name string) *httptest.Server {
+	t.Helper()
+	s := httptest.NewUnstartedServer(ping(name))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
 func TestConnectTLS(t *testing.T) {
-	s := httptest.NewTLSServer(ping("secret"))
-	defer s.Close()
+	s := tlsServer(t, "secret")
 	host := strings.Replace(s.URL, "https", "tcp", 1)
 	ca := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 	tests := map[string]struct {

@@ -22,6 +22,7 @@ type dockerHost struct {
 
 	id     string // once it is created
 	now    *attached
+	ran    bool       // it was started
 	ended  chan int64 // gets the exit code of the first start
 	settle func()     // ends the waiting for it
 }
@@ -55,6 +56,7 @@ func (h *dockerHost) start(ctx context.Context) (stream, error) {
 	if err != nil {
 		return nil, h.engine.startError(h.spec, err)
 	}
+	h.ran = true
 	return h.now, nil
 }
 
@@ -74,7 +76,7 @@ func (h *dockerHost) listen() {
 
 // explain says what became of an agent that gave no greeting, if it ended by itself.
 func (h *dockerHost) explain(err error) error {
-	if h.now == nil || h.ended == nil || !h.now.over.Load() {
+	if !h.ran || !h.now.over.Load() {
 		return err
 	}
 	why := "it ended at once"

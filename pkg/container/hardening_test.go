@@ -2,15 +2,11 @@ package container_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/toolhost/toolhost/internal/testneed"
 	"github.com/toolhost/toolhost/pkg/container"
 )
 
@@ -91,13 +87,14 @@ func TestHardeningSeen(t *testing.T) {
 		id, cap   string
 		writeRoot bool
 	}{
-		"safe":            {id: "1000:1000", cap: "0000000000000000"},
-		"safe as root":    {config: container.Config{User: "0:0"}, id: "0:0", cap: "0000000000000000", writeRoot: true},
-		"dev":             {config: container.Config{Profile: container.Dev}, id: "0:0", cap: dev, writeRoot: true},
-		"another user":    {config: container.Config{User: "7:8"}, id: "7:8", cap: "0000000000000000"},
-		"user of a name":  {config: container.Config{User: "nobody"}, id: "65534:65534", cap: "0000000000000000"},
-		"read-only":       {config: container.Config{ReadOnly: true, User: "0:0"}, id: "0:0", cap: "0000000000000000"},
-		"other directory": {config: container.Config{Dir: "/srv/deep"}, id: "1000:1000", cap: "0000000000000000"},
+		"safe":                     {id: "1000:1000", cap: "0000000000000000"},
+		"safe as root":             {config: container.Config{User: "0:0"}, id: "0:0", cap: "0000000000000000", writeRoot: true},
+		"dev":                      {config: container.Config{Profile: container.Dev}, id: "0:0", cap: dev, writeRoot: true},
+		"another user":             {config: container.Config{User: "7:8"}, id: "7:8", cap: "0000000000000000"},
+		"user of a name":           {config: container.Config{User: "nobody"}, id: "65534:65534", cap: "0000000000000000"},
+		"read-only":                {config: container.Config{ReadOnly: true, User: "0:0"}, id: "0:0", cap: "0000000000000000"},
+		"more CPUs than there are": {config: container.Config{CPUs: 10_000}, id: "1000:1000", cap: "0000000000000000"},
+		"other directory":          {config: container.Config{Dir: "/srv/deep"}, id: "1000:1000", cap: "0000000000000000"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -145,42 +142,5 @@ func TestEnvironment(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("environment (-want +got):\n%s", diff)
-	}
-}
-
-// Files that are made in a mount belong to whom the mount does.
-func TestMountOwner(t *testing.T) {
-	testneed.Root(t)
-	e := engine(t)
-	for _, owner := range []int{0, 1000, 4242} {
-		t.Run(fmt.Sprint(owner), func(t *testing.T) {
-			root, extra := t.TempDir(), t.TempDir()
-			if err := os.Chown(root, owner, owner); err != nil {
-				t.Fatal(err)
-			}
-			write(t, filepath.Join(extra, "note"), "read me\n")
-			if err := os.Chmod(filepath.Join(extra, "note"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			for dir := extra; dir != os.TempDir(); dir = filepath.Dir(dir) {
-				if err := os.Chmod(dir, 0o755); err != nil {
-					t.Fatal(err)
-				}
-			}
-			s := sandbox(t, e, busybox(t, container.Config{Mounts: []container.Mount{
-				{Source: root, Target: "/data"}, {Source: extra, Target: "/data/extra/", ReadOnly: true},
-			}}))
-			got := output(t, s, "pwd; echo x >made; cat extra/note; (echo x >extra/new) 2>/dev/null || echo refused")
-			if got != "/data\nread me\nrefused" {
-				t.Errorf("in the sandbox: %q", got)
-			}
-			info, err := os.Stat(filepath.Join(root, "made"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if st := info.Sys().(*syscall.Stat_t); int(st.Uid) != owner || int(st.Gid) != owner {
-				t.Errorf("the file belongs to %d:%d, want %d:%d", st.Uid, st.Gid, owner, owner)
-			}
-		})
 	}
 }

@@ -2,11 +2,44 @@ package container_test
 
 import (
 	"bufio"
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/toolhost/toolhost/pkg/container"
 )
+
+// held is how many sandboxes the other process holds.
+const held = 20
+
+// hold opens sandboxes, says which, and waits to be killed.
+func hold(image string) {
+	e, err := container.Connect(context.Background(), container.EngineOptions{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	var all sync.WaitGroup
+	ids := make([]string, held)
+	for i := range ids {
+		all.Go(func() {
+			s, err := e.Open(context.Background(), container.Config{Image: image, Pull: container.PullNever}, nil)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			ids[i] = s.Info.ID
+		})
+	}
+	all.Wait()
+	fmt.Println(strings.Join(ids, " "))
+	time.Sleep(time.Hour)
+}
 
 // startHolder starts this program again as one that holds sandboxes, and returns their ids.
 func startHolder(t *testing.T, image string) (*os.Process, []string) {

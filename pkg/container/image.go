@@ -24,14 +24,17 @@ func (e *Engine) HasImage(ctx context.Context, image string) (id string, ok bool
 
 // image returns the id of c's image, after a pull where the policy wants one.
 func (e *Engine) image(ctx context.Context, c Config, report func(string)) (id string, err error) {
+	bad := func(why string, err error) error {
+		return &ImageError{Image: c.Image, Pull: c.Pull, Why: why, Err: err}
+	}
 	if c.Pull != PullAlways || isImageID(c.Image) {
 		id, ok, err := e.HasImage(ctx, c.Image)
+		if errdefs.IsInvalidArgument(err) {
+			return "", bad("this is no name of an image", err)
+		}
 		if err != nil || ok {
 			return id, err
 		}
-	}
-	bad := func(why string, err error) error {
-		return &ImageError{Image: c.Image, Pull: c.Pull, Why: why, Err: err}
 	}
 	if isImageID(c.Image) {
 		return "", bad("the engine has no image with this id, and an id cannot be pulled", nil)
@@ -83,12 +86,7 @@ func whyNoPull(c Config, err error) string {
 		return "this is no name of an image"
 	}
 	if c.Pull == PullAlways {
-		return "it could not be pulled: " + firstLine(err.Error())
+		return "it could not be pulled: " + engineSays(err)
 	}
-	return "it is not here and could not be pulled: " + firstLine(err.Error())
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
+	return "it is not here and could not be pulled: " + engineSays(err)
 }

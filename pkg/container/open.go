@@ -56,6 +56,11 @@ func (e *Engine) prepare(ctx context.Context, c Config) (spec, error) {
 	if facts.OSType != "linux" {
 		return spec{}, fmt.Errorf("the engine runs %s containers, and sandboxes are Linux", facts.OSType)
 	}
+	// An engine refuses more CPUs than it has, and any limit on them that it cannot set.
+	c.CPUs = min(c.CPUs, float64(facts.NCPU))
+	if !facts.CPUCfsQuota {
+		c.CPUs = 0
+	}
 	return e.spec(c, isRootless(facts))
 }
 

@@ -40,7 +40,7 @@ func (e *Engine) Reap(ctx context.Context) (removed int, err error) {
 		}
 		removed++
 	}
-	errs = append(errs, e.removeOldAgents(ctx))
+	errs = append(errs, e.removeOldAgents(ctx, staleAfter))
 	return removed, errors.Join(errs...)
 }
 
@@ -53,9 +53,9 @@ func (e *Engine) reapOnce(ctx context.Context) {
 	})
 }
 
-// removeOldAgents removes the volumes of agents that nobody used for long. The engine refuses
-// to remove one that is in use.
-func (e *Engine) removeOldAgents(ctx context.Context) error {
+// removeOldAgents removes the volumes of other agents that are older than age. The engine
+// refuses to remove one that is in use.
+func (e *Engine) removeOldAgents(ctx context.Context, age time.Duration) error {
 	list, err := e.api.VolumeList(ctx, volume.ListOptions{Filters: filters.NewArgs(filters.Arg("label", labelAgent))})
 	if err != nil {
 		return fmt.Errorf("list volumes of agents: %w", err)
@@ -63,7 +63,7 @@ func (e *Engine) removeOldAgents(ctx context.Context) error {
 	a, _ := e.agent(ctx)
 	for _, v := range list.Volumes {
 		created, err := time.Parse(time.RFC3339, v.CreatedAt)
-		if err != nil || time.Since(created) < staleAfter || v.Name == agentVolume(a) {
+		if err != nil || time.Since(created) < age || v.Name == agentVolume(a) {
 			continue
 		}
 		if err := e.api.VolumeRemove(ctx, v.Name, false); err != nil && !errdefs.IsNotFound(err) && !errdefs.IsConflict(err) {

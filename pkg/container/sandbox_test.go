@@ -3,14 +3,13 @@ package container_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/toolhost/toolhost/internal/engineapi"
 	"github.com/toolhost/toolhost/internal/testengine"
 	"github.com/toolhost/toolhost/pkg/container"
 	"github.com/toolhost/toolhost/pkg/container/backendtest"
@@ -71,14 +70,7 @@ func output(t *testing.T, b container.Backend, line string) string {
 // inspect asks the engine itself about a container; false if it has none.
 func inspect(t *testing.T, id string, into any) bool {
 	t.Helper()
-	network, address, _ := strings.Cut(testengine.Docker(t), "://")
-	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, address)
-	}}
-	answer, err := (&http.Client{Transport: transport}).Get("http://engine/containers/" + id + "/json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := request(t, "GET", "/containers/"+id+"/json")
 	defer answer.Body.Close()
 	if answer.StatusCode == http.StatusNotFound {
 		return false
@@ -87,6 +79,42 @@ func inspect(t *testing.T, id string, into any) bool {
 		t.Fatal(err)
 	}
 	return true
+}
+
+// ask returns the status of the engine's answer.
+func ask(t *testing.T, method, path string) int {
+	t.Helper()
+	answer := request(t, method, path)
+	answer.Body.Close()
+	return answer.StatusCode
+}
+
+func removeImage(t *testing.T, image string) {
+	t.Helper()
+	if status := ask(t, "DELETE", "/images/"+image); status != http.StatusOK && status != http.StatusNotFound {
+		t.Errorf("remove image %s: status %d", image, status)
+	}
+}
+
+// request speaks to the engine by plain HTTP, and to nothing that is tested. It outlives the
+// test's context, for what is done at its end.
+func request(t *testing.T, method, path string) *http.Response {
+	t.Helper()
+	network, address, _ := strings.Cut(engineapi.Host(), "://")
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, method, "http://engine"+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := (&http.Client{Transport: transport}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
 }
 
 // waitGone waits until the engine has removed a container.
@@ -182,8 +210,8 @@ func TestRestartKeepsFiles(t *testing.T) {
 func TestKilledOwner(t *testing.T) {
 	image := testengine.Busybox(t)
 	child, ids := startHolder(t, image)
-	if len(ids) != 3 {
-		t.Fatalf("the other process has the sandboxes %q, want 3", ids)
+	if len(ids) != held {
+		t.Fatalf("the other process has %d sandboxes, want %d", len(ids), held)
 	}
 	began := time.Now()
 	if err := child.Kill(); err != nil {
@@ -193,23 +221,4 @@ func TestKilledOwner(t *testing.T) {
 		waitGone(t, id)
 	}
 	t.Logf("all gone after %s", time.Since(began))
-}
-
-// hold opens sandboxes, says which, and waits to be killed.
-func hold(image string) {
-	e, err := container.Connect(context.Background(), container.EngineOptions{})
-	var ids []string
-	for range 3 {
-		var s *container.Sandbox
-		if err == nil {
-			s, err = e.Open(context.Background(), container.Config{Image: image, Pull: container.PullNever}, nil)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		ids = append(ids, s.Info.ID)
-	}
-	fmt.Println(strings.Join(ids, " "))
-	time.Sleep(time.Hour)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -52,11 +53,16 @@ type client struct {
 	errs   *lockedBuffer
 	killed bool
 
+	*answers
+	ended chan struct{} // the agent's output has ended
+	dir   string
+}
+
+// answers are where those to each request go.
+type answers struct {
 	mu      sync.Mutex
 	next    uint64
 	waiting map[uint64]chan protocol.Frame
-	ended   chan struct{} // the agent's output has ended
-	dir     string
 }
 
 type lockedBuffer struct {
@@ -99,6 +105,18 @@ func startFirst(t *testing.T, args ...string) *client {
 	return start(t, exec.Command(unshare, append([]string{"--pid", "--fork", "--kill-child", "--mount-proc", program}, args...)...))
 }
 
+// startNobody starts an agent as the first process of a namespace, as a user without rights.
+// The wrap is put before the agent's own command line.
+func startNobody(t *testing.T, wrap ...string) *client {
+	t.Helper()
+	testneed.Root(t)
+	args := []string{"--pid", "--fork", "--kill-child", "--mount-proc", testneed.Tool(t, "setpriv"), "--reuid", nobody, "--regid", nobody, "--clear-groups"}
+	return start(t, exec.Command(testneed.Tool(t, "unshare"), append(append(args, wrap...), program)...))
+}
+
+// nobody is a user id that no other process of the machine has.
+const nobody = "64733"
+
 func start(t *testing.T, cmd *exec.Cmd) *client {
 	t.Helper()
 	in, err := cmd.StdinPipe()
@@ -110,10 +128,12 @@ func start(t *testing.T, cmd *exec.Cmd) *client {
 		t.Fatal(err)
 	}
 	c := &client{
-		t: t, cmd: cmd, in: in, errs: &lockedBuffer{}, waiting: map[uint64]chan protocol.Frame{},
+		t: t, cmd: cmd, in: in, errs: &lockedBuffer{}, answers: &answers{waiting: map[uint64]chan protocol.Frame{}},
 		ended: make(chan struct{}), dir: t.TempDir(),
 	}
-	os.Chmod(c.dir, 0o777)
+	for d := c.dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
+		os.Chmod(d, 0o777) // others run commands there
+	}
 	cmd.Stderr = c.errs
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -160,6 +180,13 @@ func (c *client) close() {
 	if c.t.Failed() && c.errs.String() != "" {
 		c.t.Logf("the agent's diagnostics:\n%s", c.errs)
 	}
+}
+
+// with returns the client for the use of a test within its own.
+func (c *client) with(t *testing.T) *client {
+	inner := *c // shares the maps and channels
+	inner.t = t
+	return &inner
 }
 
 // ask sends a request and returns where its answers come.
@@ -305,9 +332,10 @@ func (c *client) greeting() (g protocol.Greeting) {
 // pid returns the agent's, as this process sees it.
 func (c *client) pid() int {
 	c.t.Helper()
-	if filepath.Base(c.cmd.Path) == "agent" {
+	if c.cmd.Path == program {
 		return c.cmd.Process.Pid
 	}
+	c.greeting() // it has started
 	for _, p := range c.tree(c.cmd.Process.Pid) {
 		return p
 	}
@@ -350,6 +378,16 @@ func await(t *testing.T, what string, ok func() bool) {
 			t.Fatalf("%s: waited in vain", what)
 		}
 	}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func atoi(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // gone reports whether a process has ended.

@@ -10,6 +10,8 @@ package capture
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -87,7 +89,7 @@ func (c *Collector) count(p []byte) {
 		}
 	}
 	whole := len(p) - unfinished(p)
-	c.runes += int64(utf8.RuneCount(p[:whole]))
+	c.runes += runeCount(p[:whole])
 	c.part = append(c.part, p[whole:]...)
 }
 
@@ -105,6 +107,30 @@ func unfinished(p []byte) int {
 	return 0
 }
 
+// runeCount counts like utf8.RuneCount, several times as fast: in valid text each rune has
+// exactly one byte that does not continue another, whose upper bits are not 10.
+func runeCount(p []byte) (n int64) {
+	if !utf8.Valid(p) {
+		for len(p) > 0 {
+			_, size := utf8.DecodeRune(p)
+			p = p[size:]
+			n++
+		}
+		return n
+	}
+	const lowest = 0x0101010101010101 // bit of each byte
+	for ; len(p) >= 8; p = p[8:] {
+		w := binary.NativeEndian.Uint64(p)
+		n += int64(8 - bits.OnesCount64(w>>7&^(w>>6)&lowest))
+	}
+	for _, b := range p {
+		if utf8.RuneStart(b) {
+			n++
+		}
+	}
+	return n
+}
+
 // lineRoom bounds what is kept of the last line, in bytes.
 const lineRoom = 200
 
@@ -116,12 +142,21 @@ func (c *Collector) remember(p []byte) {
 		c.next = c.next || len(p) > 0
 		return
 	}
-	begin := bytes.LastIndexAny(full, "\r\n") + 1
+	begin := lastBreak(full) + 1
 	if begin > 0 || c.next {
 		c.line = c.line[:0]
 	}
 	c.line = append(c.line, full[begin:min(len(full), begin+lineRoom-min(lineRoom, len(c.line)))]...)
 	c.next = len(full) < len(p)
+}
+
+// lastBreak returns where the last end of a line stands, or -1. Where there is none it is
+// faster to look from the front.
+func lastBreak(p []byte) int {
+	if bytes.IndexByte(p, '\n') < 0 && bytes.IndexByte(p, '\r') < 0 {
+		return -1
+	}
+	return bytes.LastIndexAny(p, "\r\n")
 }
 
 // Line returns the beginning of the last line, at most 200 bytes, and how many bytes were

@@ -44,7 +44,11 @@ func clip(k Kept, limit int64) Text {
 		return Text{Text: valid(head), Omitted: k.Runes - n}
 	}
 	head, n := firstRunes(k.Head, room-room/2)
-	tail, m := lastRunes(k.Tail, k.Head[len(head):], room/2)
+	rest := k.Tail
+	if int64(len(k.Head)) == k.Bytes { // one piece: the end is that of its head
+		rest = k.Head[len(head):]
+	}
+	tail, m := lastRunes(rest, room/2)
 	missing := k.Runes - n - m
 	return Text{Text: valid(head) + mark(missing) + valid(tail), Omitted: missing}
 }
@@ -60,15 +64,11 @@ func firstRunes(p []byte, n int64) (head []byte, runes int64) {
 	return p[:at], runes
 }
 
-// lastRunes returns the last n runes of tail or, where the stream is one piece, of the rest
-// of its head.
-func lastRunes(tail, rest []byte, n int64) (end []byte, runes int64) {
-	if len(tail) == 0 {
-		tail = rest
-	}
-	all := int64(utf8.RuneCount(tail))
-	head, _ := firstRunes(tail, all-n)
-	return tail[len(head):], min(all, n)
+// lastRunes returns the last n runes of p, or all of them.
+func lastRunes(p []byte, n int64) (tail []byte, runes int64) {
+	all := int64(utf8.RuneCount(p))
+	rest, _ := firstRunes(p, all-n)
+	return p[len(rest):], min(all, n)
 }
 
 // valid returns p as text: each byte that is not UTF-8 becomes U+FFFD.

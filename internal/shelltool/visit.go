@@ -134,6 +134,11 @@ func (v *visit) leave() {
 	if b.users--; b.users > 0 || v.tenant.box != b {
 		return
 	}
+	if v.tenant.key == "" && !v.tenant.known { // nobody can come back to it
+		p.discard(v.tenant, "its call failed")
+		p.remove(v.tenant)
+		return
+	}
 	wait := max(0, min(p.idle, p.lifetime-time.Since(b.begun)))
 	b.expiry = time.AfterFunc(wait, func() { p.expire(v.tenant, b) })
 }
@@ -165,6 +170,13 @@ func (v *visit) count() {
 	v.pool.mu.Lock()
 	defer v.pool.mu.Unlock()
 	v.ran++
+}
+
+// name notes that a result names the sandbox.
+func (v *visit) name() {
+	v.pool.mu.Lock()
+	defer v.pool.mu.Unlock()
+	v.tenant.known = true
 }
 
 // check looks at an error of the sandbox: a sandbox that is gone is not used again. It

@@ -5,7 +5,7 @@ CLIENTS := integration/clients
 # The race runtime would sleep a second at the end of each program that a test starts.
 export GORACE := atexit_sleep_ms=0
 
-.PHONY: help build demo test race lacks check format vet static tidy generated bench clients vuln
+.PHONY: help build demo test race lacks check format vet static tidy generated bench clients images vuln
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,11 +25,15 @@ race:
 		set -x; go test -race -shuffle=on ./pkg/... ./internal/...; \
 	else echo "left out: the race detector needs gcc"; fi
 
-# Tests that need one of these are skipped without it, or fail with REQUIRE_ALL=1.
+# Tests that need one of these are skipped without it, or fail with REQUIRE_ALL=1; those that
+# need an engine or its images also with REQUIRE_DOCKER=1.
 lacks:
 	@for tool in git rg gcc node nginx patch; do \
 		command -v $$tool >/dev/null || echo "this machine lacks $$tool: tests that need it are left out"; \
 	done
+	@docker version >/dev/null 2>&1 || echo "this machine lacks a Docker engine: tests that need it are left out"
+	@docker image inspect toolhost-test/busybox toolhost-test/debian >/dev/null 2>&1 || \
+		echo "the engine lacks the images of tests: make images"
 	@test -d $(CLIENTS)/node_modules || echo "this machine lacks the clients of others: make clients"
 
 check: format vet static tidy generated ## formatting, vet on three systems, staticcheck, tidy, generated files
@@ -55,11 +59,14 @@ generated:
 	go generate ./... || exit 1; \
 	[ "$$before" = "$$(state)" ] || { git status --short; echo "go generate changed these: commit them"; exit 1; }
 
-bench: ## measure servers against a minimal go-sdk server, and patches against git apply (five minutes)
+bench: ## measure servers against a minimal go-sdk server, patches against git apply, commands against docker exec (ten minutes)
 	go run ./integration/bench
 
 clients: ## install the clients of others that integration tests drive
 	cd $(CLIENTS) && npm ci
+
+images: ## make the images that tests of the sandbox run in (needs Debian's apt and an engine)
+	integration/engine/images.sh
 
 vuln: ## look for known vulnerabilities (needs the network)
 	$(TOOL) govulncheck ./...

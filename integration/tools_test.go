@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/toolhost/toolhost/internal/filetool"
 	"github.com/toolhost/toolhost/internal/patchtool"
+	"github.com/toolhost/toolhost/internal/shelltool"
 	"github.com/toolhost/toolhost/pkg/toolkit"
 )
 
@@ -27,6 +28,7 @@ func lists() []list {
 		{"mcp-files", filetool.App(), nil, 8 << 10},
 		{"mcp-files-write", filetool.App(), []string{"--write"}, 11_000}, // about 10,050
 		{"mcp-patch", patchtool.App(), nil, 8 << 10},
+		{"mcp-shell", shelltool.App(), nil, 8 << 10},
 	}
 }
 

@@ -1,7 +1,8 @@
 // Program bench measures what our servers cost beside a minimal go-sdk server, and prints
 // tables in Markdown: time from start to the answer to tools/list, memory when idle,
 // size of that answer, CPU time a call over stdio and over HTTP; and how long a call over
-// HTTP takes when others call too; and calls of mcp-patch beside git apply.
+// HTTP takes when others call too; calls of mcp-patch beside git apply; and commands by mcp-shell beside
+// the engine's own ways.
 //
 // All servers are measured in turns in one run, and medians compared: on a busy machine
 // the ratios hold where the times do not. It judges nothing; a target that is missed is a
@@ -25,18 +26,23 @@ func main() {
 	rounds := flag.Int("rounds", 21, "starts of each server")
 	calls := flag.Int("calls", 3000, "calls in a row, for the CPU time of one")
 	crowded := flag.Duration("crowded", time.Second, "how long crowds of clients call each server")
-	only := flag.String("only", "", "measure only servers, or only patch")
+	only := flag.String("only", "", "measure only servers, only patch, or only shell")
 	flag.Parse()
-	var err error
-	if *only != "patch" {
-		err = bench(os.Stdout, *rounds, *calls, *crowded)
-	}
-	if err == nil && *only != "servers" {
-		err = patches(os.Stdout, *rounds)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
+	for _, part := range []struct {
+		name    string
+		measure func() error
+	}{
+		{"servers", func() error { return bench(os.Stdout, *rounds, *calls, *crowded) }},
+		{"patch", func() error { return patches(os.Stdout, *rounds) }},
+		{"shell", func() error { return shells(os.Stdout, *rounds) }},
+	} {
+		if *only != "" && *only != part.name {
+			continue
+		}
+		if err := part.measure(); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
 	}
 }
 
@@ -51,18 +57,20 @@ func bench(out io.Writer, rounds, calls int, crowded time.Duration) error {
 		return err
 	}
 	repeats := max(rounds/4, 3)
+	callable := slices.DeleteFunc(slices.Clone(all), func(s *subject) bool { return s.tool == "" })
 	for _, do := range []struct {
-		times int
-		each  func(*subject) error
+		times    int
+		subjects []*subject
+		each     func(*subject) error
 	}{
-		{rounds, (*subject).start},
-		{repeats, func(s *subject) error { return s.callMany(calls) }},
-		{repeats, func(s *subject) error { return s.callManyHosted(load.Legacy, calls) }},
-		{repeats, func(s *subject) error { return s.callManyHosted(load.Modern, calls) }},
-		{3, func(s *subject) error { return s.meetCrowds(crowded) }},
+		{rounds, all, (*subject).start},
+		{repeats, callable, func(s *subject) error { return s.callMany(calls) }},
+		{repeats, callable, func(s *subject) error { return s.callManyHosted(load.Legacy, calls) }},
+		{repeats, callable, func(s *subject) error { return s.callManyHosted(load.Modern, calls) }},
+		{3, callable, func(s *subject) error { return s.meetCrowds(crowded) }},
 	} {
 		for range do.times {
-			for _, s := range all {
+			for _, s := range do.subjects {
 				if err := do.each(s); err != nil {
 					return err
 				}
@@ -73,7 +81,7 @@ func bench(out io.Writer, rounds, calls int, crowded time.Duration) error {
 		return err
 	}
 	fmt.Fprintln(out)
-	return latencies(out, all)
+	return latencies(out, callable)
 }
 
 // A subject is a server under measurement, and what was measured.
@@ -82,7 +90,7 @@ type subject struct {
 	command []string
 	http    []string // arguments that make it serve HTTP on a free port
 	modern  string   // path where it does so for 2026-07-28, if it is another than /mcp
-	tool    string   // of a trivial call
+	tool    string   // of a trivial call; "": it has none, and only its start is measured
 	args    string
 
 	started []time.Duration // start to tools/list answered
@@ -108,6 +116,7 @@ func subjects(dir string) ([]*subject, error) {
 		{name: "minimal", command: []string{"integration/minimal"}, http: port, modern: "/stateless", tool: "echo", args: text},
 		{name: "fixture", command: []string{"integration/fixture"}, http: port, tool: "echo", args: text},
 		{name: "mcp-files", command: []string{"cmd/mcp-files", "--root", root}, http: port, tool: "Stat", args: `{"path":"a.txt"}`},
+		{name: "mcp-shell", command: []string{"cmd/mcp-shell"}},
 	}
 	for _, s := range all {
 		s.figures = map[string]*httpFigures{}

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A race is two ways to do the same work, in turns. The first is a call of mcp-patch.
+// A race is two ways to do the same work, in turns. The first is a call of one of our servers.
 type race struct {
 	name   string
 	ours   contender
@@ -72,7 +72,7 @@ func patchRaces(out io.Writer, dir string, rounds int) error {
 	if _, err := p.end(); err != nil {
 		return err
 	}
-	return results(out, races)
+	return results(out, "call of mcp-patch; what it is measured against", races)
 }
 
 func newRaces(p *process, root string) ([]race, error) {
@@ -181,14 +181,14 @@ func applyPatch(patch string) string {
 }
 
 // results prints a row a race: median and minimum of both sides, and the ratio of the medians.
-func results(out io.Writer, races []race) error {
-	rows := [][]string{{"call of mcp-patch; what it is measured against", "call, ms", "against, ms", "ratio", "target"}}
+func results(out io.Writer, what string, races []race) error {
+	rows := [][]string{{what, "call, ms", "against, ms", "ratio", "target"}}
 	for _, r := range races {
 		ours, theirs := *r.ours.took, *r.theirs.took
 		rows = append(rows, []string{
 			r.name, spread(ours), spread(theirs),
-			fmt.Sprintf("%.2f (of minima %.2f)", ratio(median(ours), median(theirs)), ratio(slices.Min(ours), slices.Min(theirs))),
-			fmt.Sprintf("<= %.1f", r.target),
+			fmt.Sprintf("%.3g (of minima %.3g)", ratio(median(ours), median(theirs)), ratio(slices.Min(ours), slices.Min(theirs))),
+			fmt.Sprintf("<= %.3g", r.target),
 		})
 	}
 	return table(out, rows)

@@ -1,7 +1,8 @@
 // Command demo builds the servers that exist, starts each over stdio as a client would,
 // makes real calls on real input and checks what comes back, and what became of files. It
-// needs Go and nothing else, and works on the tree that it lies in, on a copy of a part of it
-// that it changes, and on an awkward one that it makes.
+// works on the tree that it lies in, on a copy of a part of it that it changes, on an awkward
+// one that it makes, and in containers. It needs Go, and for mcp-shell a Docker engine, without
+// which that server is left out.
 //
 // Run it with `make demo` at the top of the tree. It exits with 1 if any answer is not as
 // it should be.
@@ -57,8 +58,12 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	shells, err := shellShows(ctx, bin)
+	if err != nil {
+		return err
+	}
 	failed := 0
-	for _, s := range append([]show{filesShow(tree), awkward}, changes...) {
+	for _, s := range slices.Concat([]show{filesShow(tree), awkward}, changes, shells) {
 		n, err := s.play(ctx, bin)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.server, err)

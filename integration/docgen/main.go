@@ -22,6 +22,7 @@ import (
 
 	"github.com/toolhost/toolhost/internal/filetool"
 	"github.com/toolhost/toolhost/internal/patchtool"
+	"github.com/toolhost/toolhost/internal/shelltool"
 	"github.com/toolhost/toolhost/pkg/toolkit"
 )
 
@@ -42,7 +43,9 @@ func main() {
 	}
 }
 
-func apps() []toolkit.App { return []toolkit.App{filetool.App(), patchtool.App()} }
+func apps() []toolkit.App {
+	return []toolkit.App{filetool.App(), patchtool.App(), shelltool.App()}
+}
 
 // A tool is what a table shows of one.
 type tool struct {

@@ -18,12 +18,16 @@ import (
 const patience = 2 * time.Second
 
 // Main runs the tests and exits.
-func Main(m *testing.M) {
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run is Main for a package that looks for more than that at the end, such as containers. It
+// returns the exit code.
+func Run(m *testing.M) (code int) {
 	startPoller()
 	fds, routines := descriptors(), runtime.NumGoroutine()
-	code := m.Run()
+	code = m.Run()
 	if flag.Lookup("test.fuzz").Value.String() != "" {
-		os.Exit(code) // fuzzing keeps goroutines of its own
+		return code // fuzzing keeps goroutines of its own
 	}
 	for end := time.Now().Add(patience); (descriptors() > fds || runtime.NumGoroutine() > routines) && time.Now().Before(end); {
 		runtime.GC()
@@ -32,7 +36,7 @@ func Main(m *testing.M) {
 	if !even("descriptors", fds, descriptors()) || !even("goroutines", routines, runtime.NumGoroutine()) {
 		code = 1
 	}
-	os.Exit(code)
+	return code
 }
 
 func even(what string, before, after int) bool {

@@ -3,7 +3,7 @@
 //
 // Where the thing is missing the test is skipped with a line that says what to install.
 // With REQUIRE_ALL=1 in the environment (.ci/run sets it) it fails instead, so that CI cannot
-// pass by leaving tests out. This is the only place that skips tests; it installs nothing.
+// pass by leaving tests out; with REQUIRE_DOCKER=1 for want of a Docker engine only. This is the only place that skips tests; it installs nothing.
 package testneed
 
 import (
@@ -13,8 +13,12 @@ import (
 	"testing"
 )
 
-// requireAll is the environment variable that turns skips into failures.
-const requireAll = "REQUIRE_ALL"
+// The environment variables that turn skips into failures, all of them or those of tests that
+// need a Docker engine.
+const (
+	requireAll    = "REQUIRE_ALL"
+	requireDocker = "REQUIRE_DOCKER"
+)
 
 // Tool returns the path of the executable name, looked up in PATH.
 func Tool(t testing.TB, name string) string {
@@ -48,11 +52,24 @@ func Files(t testing.TB, path, hint string) string {
 }
 
 // Missing ends the test: what is missing, and the hint says how to get it. It is for needs
-// that the other functions do not know, such as a running engine.
+// that the other functions do not know.
 func Missing(t testing.TB, what, hint string) {
 	t.Helper()
-	if os.Getenv(requireAll) == "1" {
-		t.Fatalf("%s is missing, and %s=1 asks for it; hint: %s", what, requireAll, hint)
+	missing(t, what, hint, requireAll)
+}
+
+// MissingDocker is Missing for a Docker engine and what it has to have.
+func MissingDocker(t testing.TB, what, hint string) {
+	t.Helper()
+	missing(t, what, hint, requireAll, requireDocker)
+}
+
+func missing(t testing.TB, what, hint string, require ...string) {
+	t.Helper()
+	for _, name := range require {
+		if os.Getenv(name) == "1" {
+			t.Fatalf("%s is missing, and %s=1 asks for it; hint: %s", what, name, hint)
+		}
 	}
 	t.Skipf("%s is missing; hint: %s", what, hint)
 }

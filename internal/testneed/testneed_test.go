@@ -38,13 +38,21 @@ func record(f func(testing.TB)) *recorder {
 
 func TestMissing(t *testing.T) {
 	needs := map[string]func(testing.TB){
-		"tool":  func(t testing.TB) { testneed.Tool(t, "no-such-program-anywhere") },
-		"files": func(t testing.TB) { testneed.Files(t, "no/such/file", "make it") },
+		"tool":   func(t testing.TB) { testneed.Tool(t, "no-such-program-anywhere") },
+		"files":  func(t testing.TB) { testneed.Files(t, "no/such/file", "make it") },
+		"engine": func(t testing.TB) { testneed.MissingDocker(t, "an engine", "start it") },
 	}
 	for name, need := range needs {
-		for require, want := range map[string]string{"": "skipped", "1": "failed"} {
-			t.Run(name+" "+want, func(t *testing.T) {
-				t.Setenv("REQUIRE_ALL", require)
+		for require, want := range map[string]string{"": "skipped", "REQUIRE_ALL": "failed", "REQUIRE_DOCKER": "skipped"} {
+			if name == "engine" && require == "REQUIRE_DOCKER" {
+				want = "failed"
+			}
+			t.Run(name+" "+require, func(t *testing.T) {
+				t.Setenv("REQUIRE_ALL", "")
+				t.Setenv("REQUIRE_DOCKER", "")
+				if require != "" {
+					t.Setenv(require, "1")
+				}
 				r := record(need)
 				if r.ended != want || !strings.Contains(r.text, "hint: ") {
 					t.Errorf("the test %s with %q, want it %s with a hint", r.ended, r.text, want)

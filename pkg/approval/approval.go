@@ -43,6 +43,10 @@ type Effect string
 const (
 	ReadFiles  Effect = "read files"  // show names, facts or content of files below a root
 	WriteFiles Effect = "write files" // create, change or delete files below a root
+
+	RunContained Effect = "run commands in a container" // without network and without rights over anything but its mounts
+	RunCommands  Effect = "run commands"                // with network, with rights, or on this machine itself
+	SeeCommands  Effect = "look at running commands"    // list them, read their output
 )
 
 // An Access is what an action does to one path.
@@ -70,7 +74,21 @@ type Action struct {
 	Tool    string // canonical name, whatever the client is shown
 	Effect  Effect
 	Paths   []Path
+	Shell   *Shell // what it would run; nil where it runs nothing
 	Summary string // for a person: one line, and below it the diff of a change
+}
+
+// A Shell is what an action would run, and where.
+type Shell struct {
+	Commands []string // each is an invocation of its own
+	Dialect  string   // the language they are written in: the name of the shell, such as sh or bash
+	Dir      string   // where they run, absolute, in the sandbox
+	Env      map[string]string
+	Stdin    *string // of the one command, if it is given any
+	Image    string  // as configured; "" where they run on this machine itself
+	ImageID  string  // what it resolves to; "" if it would have to be pulled
+	Network  string
+	Mounts   []string // SOURCE:TARGET or SOURCE:TARGET:ro
 }
 
 // A Caller is who makes a call.

@@ -20,8 +20,13 @@ func TestDefault(t *testing.T) {
 	for effect, want := range map[approval.Effect]approval.Decision{
 		approval.ReadFiles:  approval.Allow,
 		approval.WriteFiles: approval.Allow,
-		"":                  approval.Ask,
-		"launch rockets":    approval.Ask,
+
+		approval.RunContained: approval.Allow,
+		approval.SeeCommands:  approval.Allow,
+		approval.RunCommands:  approval.Ask,
+
+		"":               approval.Ask,
+		"launch rockets": approval.Ask,
 	} {
 		got := approval.Default().Evaluate(t.Context(), approval.Caller{}, approval.Action{Effect: effect})
 		if got.Decision != want {

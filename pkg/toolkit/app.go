@@ -57,7 +57,11 @@ func (a App) Run(ctx context.Context, args []string, std Streams) int {
 	if err != nil {
 		return r.exit(usageError{err})
 	}
-	return r.exit(c.RunContext(ctx, append([]string{a.Name}, words...)))
+	err = c.RunContext(ctx, append([]string{a.Name}, words...))
+	if r.made != nil {
+		r.made.Close()
+	}
+	return r.exit(err)
 }
 
 // leastOutput is the smallest --max-output: less has no room for a line and its notes.
@@ -72,7 +76,8 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 type run struct {
 	app  App
 	std  Streams
-	code int // of a command that has already said what was wrong
+	made *Server // nil where a command needs none
+	code int     // of a command that has already said what was wrong
 }
 
 func (r *run) exit(err error) int {
@@ -162,6 +167,7 @@ func (r *run) server(c *cli.Context) (*Server, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
+	r.made = s
 	if err := r.app.Setup(c, s); err != nil {
 		return nil, usageError{err}
 	}

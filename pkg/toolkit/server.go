@@ -37,6 +37,7 @@ type Server struct {
 	mcp      *mcp.Server
 	slots    chan struct{}
 	sessions sessions
+	closing  closing
 	known    []string // canonical names, in the order added
 	tools    []string // names as shown, of those that are served
 }

@@ -121,6 +121,7 @@ func (s *Server) callOf(ss *mcp.ServerSession, extra *mcp.RequestExtra, modern b
 	streams := http == nil || http.Streams
 	return &Call{
 		Caller: caller,
+		ended:  endOfSession(ss),
 		roots: func(ctx context.Context) ([]string, bool, error) {
 			if streams {
 				return s.clientRoots(ctx, ss, modern)
@@ -133,6 +134,15 @@ func (s *Server) callOf(ss *mcp.ServerSession, extra *mcp.RequestExtra, modern b
 			return uris, declared, err
 		},
 	}
+}
+
+// endOfSession returns what waits for the end of ss, or nil where ss has no id: that one
+// lasts as long as its connection, or as one request.
+func endOfSession(ss *mcp.ServerSession) func() {
+	if ss.ID() == "" {
+		return nil
+	}
+	return func() { _ = ss.Wait() } // however it ended
 }
 
 // apart returns a context that ends with ctx and has none of its values. By these the SDK

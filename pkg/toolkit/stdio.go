@@ -346,7 +346,7 @@ func (c *conn) send(data []byte) error {
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	ending := make(chan struct{})
 	var once sync.Once
-	begin := func() { once.Do(func() { close(ending) }) }
+	begin := func() { once.Do(func() { s.closing.ending(); close(ending) }) }
 	defer context.AfterFunc(ctx, begin)()
 	ss, err := s.mcp.Connect(context.WithoutCancel(ctx), &stdio{
 		in: in, out: out, stop: ctx.Done(), ending: begin,

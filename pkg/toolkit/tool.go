@@ -102,6 +102,16 @@ type Progress func(done, total float64, message string)
 type Call struct {
 	Caller approval.Caller
 	roots  func(context.Context) ([]string, bool, error)
+	ended  func() // waits for the end of the session; nil where there is none
+}
+
+// AfterSession has do called, in a goroutine of its own, when the caller's session has ended.
+// It does nothing where [approval.Caller.Session] is empty: such a session ends with its
+// connection or with the call.
+func (c *Call) AfterSession(do func()) {
+	if c.ended != nil {
+		go func() { c.ended(); do() }()
+	}
 }
 
 // ClientRoots returns the client's roots as file URIs. The second result is false where the client declared

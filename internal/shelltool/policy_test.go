@@ -1,0 +1,188 @@
+package shelltool_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/toolhost/toolhost/pkg/approval"
+	"github.com/toolhost/toolhost/pkg/container"
+)
+
+// A recorder answers all with one decision, and keeps what it was asked.
+type recorder struct {
+	decision approval.Decision
+	mu       sync.Mutex
+	asked    []approval.Action
+}
+
+func (r *recorder) Evaluate(_ context.Context, _ approval.Caller, a approval.Action) approval.Verdict {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = append(r.asked, a)
+	return approval.Verdict{Decision: r.decision, Reason: "test"}
+}
+
+func (r *recorder) last() approval.Action {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.asked) == 0 {
+		return approval.Action{}
+	}
+	return r.asked[len(r.asked)-1]
+}
+
+// realTemp returns a temporary directory whose path has no links.
+func realTemp(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	return dir
+}
+
+// The policy sees what would run, with what, where and in which image; what it denies makes
+// no sandbox.
+func TestThePolicySeesWhatRuns(t *testing.T) {
+	root, other := realTemp(t), realTemp(t)
+	rules := &recorder{decision: approval.Deny}
+	e := &fakeEngine{image: "sha256:abc"}
+	h := newHarness(t, e, rules, "--root="+root, "--mount="+other+":/other:ro", "--image=debian:12", "--shell=/bin/bash")
+	got := h.call(t, "shell", args{"command": "make\ntest", "working_directory": "src", "env": args{"A": "1"}, "stdin": "x"})
+	if !got.refused || !strings.HasPrefix(got.text, "shell is denied: test") || len(e.sandboxes()) != 0 {
+		t.Errorf("got %q, %d sandboxes", got.text, len(e.sandboxes()))
+	}
+	stdin := "x"
+	want := approval.Action{
+		Tool: "shell", Effect: approval.RunContained,
+		Shell: &approval.Shell{
+			Commands: []string{"make\ntest"}, Dialect: "bash", Dir: "/data/src", Env: map[string]string{"A": "1"}, Stdin: &stdin,
+			Image: "debian:12", ImageID: "sha256:abc", Network: "none", Mounts: []string{root + ":/data", other + ":/other:ro"},
+		},
+		Summary: "run a command in a container of debian:12, network none\n$ make\n  test",
+	}
+	if diff := cmp.Diff(want, rules.last()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// The effect of commands tells those that the container holds from those that reach further.
+func TestEffects(t *testing.T) {
+	root := realTemp(t)
+	inner := filepath.Join(root, "inner")
+	must(t, os.Mkdir(inner, 0o755))
+	outer := realTemp(t)
+	for name, c := range map[string]struct {
+		flags []string
+		want  approval.Effect
+	}{
+		"usual":                 {nil, approval.RunContained},
+		"a root":                {[]string{"--root=" + root}, approval.RunContained},
+		"a runtime":             {[]string{"--runtime=runsc"}, approval.RunContained},
+		"profile dev":           {[]string{"--profile=dev"}, approval.RunCommands},
+		"network":               {[]string{"--network=bridge"}, approval.RunCommands},
+		"a mount":               {[]string{"--root=" + root, "--mount=" + outer + ":/o"}, approval.RunCommands},
+		"a mount without roots": {[]string{"--mount=" + outer + ":/o"}, approval.RunCommands},
+		"one that is read only": {[]string{"--root=" + root, "--mount=" + outer + ":/o:ro"}, approval.RunContained},
+		"one in the root":       {[]string{"--root=" + root, "--mount=" + inner + ":/i"}, approval.RunContained},
+		"root, no directory":    {[]string{"--user=0"}, approval.RunContained},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rules := &recorder{decision: approval.Allow}
+			h := newHarness(t, &fakeEngine{}, rules, c.flags...)
+			for _, call := range []struct {
+				tool string
+				args args
+				want approval.Effect
+			}{
+				{"shell", args{"command": "ls"}, c.want},
+				{"shell_job", args{"action": "kill", "job_id": "j1"}, c.want},
+				{"shell_job", args{"action": "restart"}, c.want},
+				{"shell_job", args{"action": "list"}, approval.SeeCommands},
+				{"shell_job", args{"action": "poll", "job_id": "j1"}, approval.SeeCommands},
+				{"shell_job", args{"action": "status"}, approval.SeeCommands},
+			} {
+				h.call(t, call.tool, call.args)
+				if got := rules.last().Effect; got != call.want {
+					t.Errorf("%s %v: %s, want %s", call.tool, call.args, got, call.want)
+				}
+			}
+		})
+	}
+}
+
+// An image that is missing is named to the policy as one that would be pulled; planning
+// itself pulls nothing, and never is refused at once.
+func TestMissingImage(t *testing.T) {
+	rules := &recorder{decision: approval.Deny}
+	e := &fakeEngine{}
+	h := newHarness(t, e, rules)
+	e.image = ""
+	h.shell(t, "ls")
+	a := rules.last()
+	if want := "run a command in a container of ubuntu:latest, network none; the image ubuntu:latest would be pulled first\n$ ls"; a.Summary != want || a.Shell.ImageID != "" {
+		t.Errorf("got %q, image %q", a.Summary, a.Shell.ImageID)
+	}
+	e = &fakeEngine{}
+	h = newHarness(t, e, nil, "--pull=never")
+	e.image = ""
+	if got := h.shell(t, "ls"); !got.refused || got.text != "image ubuntu:latest: the engine does not have it (pull policy never)" || len(e.sandboxes()) != 0 {
+		t.Errorf("got %q", got.text)
+	}
+}
+
+// A sandbox that is there is not asked about again: the engine is out of a command's way.
+func TestPlanningCostsNothingLater(t *testing.T) {
+	rules := &recorder{decision: approval.Allow}
+	e := &fakeEngine{}
+	h := newHarness(t, e, rules)
+	for range 3 {
+		h.shell(t, "ls")
+	}
+	if e.asked != 1 || rules.last().Shell.ImageID != "sha256:1" {
+		t.Errorf("asked %d times, image %q", e.asked, rules.last().Shell.ImageID)
+	}
+}
+
+// Without an engine a call says what was tried; the next one looks again.
+func TestNoEngine(t *testing.T) {
+	e := &fakeEngine{fail: &container.NoEngineError{Tried: []container.Attempt{{Source: "default socket", Host: "unix:///x.sock", Err: errAway}}}}
+	h := newHarness(t, e, nil)
+	want := "no Docker engine answers; looked for it at:\n  unix:///x.sock (default socket): connection refused\nhint: start the engine, or name it with --host or DOCKER_HOST"
+	if got := h.shell(t, "ls"); !got.refused || got.text != want {
+		t.Errorf("got %q", got.text)
+	}
+	e.setFail(nil)
+	if got := h.shell(t, "ls"); got.text != "ls\n" {
+		t.Errorf("got %q", got.text)
+	}
+}
+
+// Mounts that cannot be, or that would hand out the engine, are refused; what the error
+// names is in the sandbox, not on the host.
+func TestRefusedMounts(t *testing.T) {
+	socket := filepath.Join(realTemp(t), "engine.sock")
+	must(t, os.WriteFile(socket, nil, 0o600))
+	for name, c := range map[string]struct {
+		flags []string
+		info  container.EngineInfo
+		want  string
+	}{
+		"missing source": {[]string{"--mount=/nowhere/at/all:/x"}, container.EngineInfo{}, "the directory that --mount shows at /x does not exist"},
+		"missing root":   {[]string{"--root=/nowhere/at/all"}, container.EngineInfo{}, "the root directory /nowhere/at/all does not exist"},
+		"root is a file": {[]string{"--root=" + socket}, container.EngineInfo{}, "is not a directory"},
+		"remote":         {[]string{"--root=" + filepath.Dir(socket)}, container.EngineInfo{Remote: true, Host: "tcp://far:2376"}, "the engine at tcp://far:2376 is on another machine"},
+		"the engine":     {[]string{"--mount=" + filepath.Dir(socket) + ":/x:ro"}, container.EngineInfo{Host: "unix://" + socket}, "nothing was run: the directory that would be mounted at /x holds the socket"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &fakeEngine{info: c.info}
+			got := newHarness(t, e, &recorder{decision: approval.Allow}, c.flags...).shell(t, "ls")
+			if !got.refused || !strings.Contains(got.text, c.want) || len(e.sandboxes()) != 0 {
+				t.Errorf("got %q", got.text)
+			}
+		})
+	}
+}

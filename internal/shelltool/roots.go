@@ -1,0 +1,222 @@
+package shelltool
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolhost/toolhost/pkg/approval"
+	"github.com/toolhost/toolhost/pkg/container"
+	"github.com/toolhost/toolhost/pkg/fsroot"
+	"github.com/toolhost/toolhost/pkg/toolkit"
+)
+
+// A setting is what a sandbox for a call has to be like.
+type setting struct {
+	config container.Config
+	effect approval.Effect // of running commands there
+	image  string          // id; "" where it would be pulled first, or there is none
+}
+
+// setting works out the sandbox for a call from the flags and the roots.
+func (t *toolset) setting(ctx context.Context, call *toolkit.Call) (s setting, err error) {
+	s.config, s.effect = t.config, t.effect()
+	s.config.Mounts = slices.Clone(t.config.Mounts)
+	roots, err := t.roots(ctx, call)
+	if err != nil {
+		return s, err
+	}
+	if t.local {
+		if len(roots) > 0 {
+			s.config.Dir = roots[0]
+		}
+		return s, nil
+	}
+	return s, s.mount(roots)
+}
+
+// resolve asks the engine what s needs of it, unless a has a sandbox like s already. It never
+// pulls.
+func (t *toolset) resolve(ctx context.Context, s *setting, a address) error {
+	_, b, err := t.pool.look(a)
+	if err != nil || t.local {
+		return err
+	}
+	if b != nil && b.suits(s.config) {
+		s.image = b.Info.ImageID
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, engineTime)
+	defer cancel()
+	id, ok, err := t.link.image(ctx, s.config.Image)
+	if err != nil {
+		return err
+	}
+	_, info, err := t.link.get(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.refuse(info); err != nil {
+		return err
+	}
+	if !ok && s.config.Pull == container.PullNever {
+		return &container.ImageError{Image: s.config.Image, Pull: s.config.Pull, Why: "the engine does not have it"}
+	}
+	s.image = id
+	return nil
+}
+
+// engineTime is how long planning waits for the engine.
+const engineTime = 20 * time.Second
+
+// effect is that of commands, as far as the flags tell.
+func (o *settings) effect() approval.Effect {
+	if o.local || o.config.Profile == container.Dev || o.config.Network != container.NetworkNone {
+		return approval.RunCommands
+	}
+	return approval.RunContained
+}
+
+// roots returns the directories that a call may use: the operator's, which the client's own
+// only narrow, or the client's where there are none; links in them are resolved. There may
+// be none at all.
+func (t *toolset) roots(ctx context.Context, call *toolkit.Call) (dirs []string, err error) {
+	set := t.operator
+	uris, declared, err := call.ClientRoots(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if declared {
+		if set, err = set.Narrow(uris); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range set.Roots() {
+		dir, err := realDir(r)
+		if err != nil {
+			return nil, err
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirs, nil
+}
+
+// realDir resolves the links in a root's path. The engine would follow them as they are when
+// it mounts, so one that leads out of the operator's root is refused here.
+func realDir(r *fsroot.Root) (string, error) {
+	origin, _ := r.Origin(".")
+	dir, err := resolved(r.Dir())
+	if err != nil {
+		return "", err
+	}
+	if top, err := resolved(origin.Dir()); err != nil || !inside(dir, top) {
+		return "", toolkit.Errorf("the root %s leads outside the allowed roots", toolkit.Inline(r.Dir()))
+	}
+	return dir, nil
+}
+
+func resolved(dir string) (string, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", toolkit.Because(err, "the root directory %s does not exist or cannot be opened: the operator names roots with --root DIR (or MCP_SHELL_ROOT), a client declares its own", toolkit.Inline(dir))
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return "", toolkit.Errorf("the root %s is not a directory", toolkit.Inline(dir))
+	}
+	return real, nil
+}
+
+// inside reports whether dir is top, or lies below it.
+func inside(dir, top string) bool {
+	rel, err := filepath.Rel(top, dir)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// mount adds the roots to s, and looks at what its mounts mean for the policy.
+func (s *setting) mount(roots []string) error {
+	for i := range s.config.Mounts {
+		m := &s.config.Mounts[i]
+		source, err := filepath.EvalSymlinks(m.Source)
+		if err != nil {
+			return toolkit.Because(err, "the directory that --mount shows at %s does not exist or cannot be opened: the operator mends that; nothing was run", toolkit.Inline(m.Target))
+		}
+		m.Source = source
+		within := func(root string) bool { return inside(source, root) }
+		if !m.ReadOnly && !slices.ContainsFunc(roots, within) {
+			s.effect = approval.RunCommands
+		}
+	}
+	// The roots come first: the first mount's owner is whom commands run as.
+	s.config.Mounts = append(rootMounts(roots), s.config.Mounts...)
+	for _, m := range s.config.Mounts {
+		if uid, ok := ownerOf(m.Source); ok && uid != 0 && isRoot(s.config.User) && !m.ReadOnly {
+			s.effect = approval.RunCommands
+		}
+	}
+	return nil
+}
+
+// rootMounts shows one root as /data, several as directories in it.
+func rootMounts(roots []string) (out []container.Mount) {
+	if len(roots) == 1 {
+		return []container.Mount{{Source: roots[0], Target: container.DefaultDir}}
+	}
+	taken := map[string]bool{}
+	for _, dir := range roots {
+		base := filepath.Base(dir)
+		name := base
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		taken[name] = true
+		out = append(out, container.Mount{Source: dir, Target: path.Join(container.DefaultDir, name)})
+	}
+	return out
+}
+
+// engineSockets are where engines listen on this machine.
+var engineSockets = []string{
+	"/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock",
+}
+
+// refuse refuses mounts that an engine cannot make, and those of a directory in which an
+// engine listens: who reaches that can do anything on this machine.
+func (s *setting) refuse(info container.EngineInfo) error {
+	if info.Remote && len(s.config.Mounts) > 0 {
+		return toolkit.Errorf("the engine at %s is on another machine and cannot mount directories of this one: start the server without --root and --mount, and the client without roots", info.Host)
+	}
+	sockets := slices.Clone(engineSockets)
+	if own, ok := strings.CutPrefix(info.Host, "unix://"); ok {
+		sockets = append(sockets, own)
+	}
+	for _, m := range s.config.Mounts {
+		for _, socket := range sockets {
+			if real, err := filepath.EvalSymlinks(socket); err == nil && inside(real, m.Source) {
+				return toolkit.Errorf("nothing was run: the directory that would be mounted at %s holds the socket of an engine, over which a command could do anything on this machine; the operator names a directory without one", toolkit.Inline(m.Target))
+			}
+		}
+	}
+	return nil
+}
+
+func isRoot(user string) bool {
+	uid, _, _ := strings.Cut(user, ":")
+	return uid == "root" || uid != "" && strings.Trim(uid, "0") == ""
+}
+
+// mountTexts writes mounts as the command line has them.
+func mountTexts(mounts []container.Mount) (out []string) {
+	for _, m := range mounts {
+		text := m.Source + ":" + m.Target
+		if m.ReadOnly {
+			text += ":ro"
+		}
+		out = append(out, text)
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// From linux/prctl.h and time.h.
+const (
+	prSetDumpable       = 4
+	prSetChildSubreaper = 36
+	clockMonotonic      = 1
+)
+
+// hide keeps other processes of the same user from reading this one's memory and files, and
+// from tracing it.
+func hide() { prctl(prSetDumpable, 0) }
+
+// subreaper makes orphans below this process its children.
+func subreaper() error { return prctl(prSetChildSubreaper, 1) }
+
+func prctl(option, value uintptr) error {
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, option, value, 0, 0, 0, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// monotonic returns the time since the machine started, which is the same in all processes.
+func monotonic() time.Duration {
+	var t syscall.Timespec
+	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockMonotonic, uintptr(unsafe.Pointer(&t)), 0)
+	return time.Duration(t.Nano())
+}
+
+// lowest is where the descriptors begin that this program keeps for itself.
+const lowest = 64
+
+// claim moves a descriptor to where no child can get it, and puts /dev/null in its place.
+func claim(fd int, name string) (*os.File, error) {
+	high, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_DUPFD_CLOEXEC, lowest)
+	if errno != 0 {
+		return nil, fmt.Errorf("move %s: %w", name, errno)
+	}
+	null, err := syscall.Open(os.DevNull, syscall.O_RDWR|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", os.DevNull, err)
+	}
+	defer syscall.Close(null)
+	if err := syscall.Dup3(null, fd, 0); err != nil {
+		return nil, fmt.Errorf("replace %s: %w", name, err)
+	}
+	return polled(int(high), name), nil
+}
+
+// polled returns fd as a file whose reads and writes hold no thread while they wait.
+func polled(fd int, name string) *os.File {
+	syscall.SetNonblock(fd, true) // where this does not work, a thread is held
+	return os.NewFile(uintptr(fd), name)
+}
+
+// closeOnExec keeps what else was inherited from children.
+func closeOnExec() {
+	names, _ := os.ReadDir("/proc/self/fd")
+	for _, n := range names {
+		if fd, err := strconv.Atoi(n.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+}
+
+// reaped calls dead for each child that has ended, and reports whether there are others.
+func reaped(dead func(pid int, status syscall.WaitStatus)) (others bool) {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG|syscall.WALL, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return false
+		case pid == 0:
+			return true
+		default:
+			dead(pid, status)
+		}
+	}
+}
+
+// exitCode returns what a shell would say of status, and the name of the signal if there was
+// one.
+func exitCode(status syscall.WaitStatus) (code int, signal string) {
+	if status.Signaled() {
+		return 128 + int(status.Signal()), signalName(status.Signal())
+	}
+	return status.ExitStatus(), ""
+}
+
+var signalNames = map[syscall.Signal]string{
+	syscall.SIGABRT: "SIGABRT", syscall.SIGALRM: "SIGALRM", syscall.SIGBUS: "SIGBUS", syscall.SIGCHLD: "SIGCHLD",
+	syscall.SIGCONT: "SIGCONT", syscall.SIGFPE: "SIGFPE", syscall.SIGHUP: "SIGHUP", syscall.SIGILL: "SIGILL",
+	syscall.SIGINT: "SIGINT", syscall.SIGIO: "SIGIO", syscall.SIGKILL: "SIGKILL", syscall.SIGPIPE: "SIGPIPE",
+	syscall.SIGPROF: "SIGPROF", syscall.SIGPWR: "SIGPWR", syscall.SIGQUIT: "SIGQUIT", syscall.SIGSEGV: "SIGSEGV",
+	syscall.SIGSTKFLT: "SIGSTKFLT", syscall.SIGSTOP: "SIGSTOP", syscall.SIGSYS: "SIGSYS", syscall.SIGTERM: "SIGTERM",
+	syscall.SIGTRAP: "SIGTRAP", syscall.SIGTSTP: "SIGTSTP", syscall.SIGTTIN: "SIGTTIN", syscall.SIGTTOU: "SIGTTOU",
+	syscall.SIGURG: "SIGURG", syscall.SIGUSR1: "SIGUSR1", syscall.SIGUSR2: "SIGUSR2", syscall.SIGVTALRM: "SIGVTALRM",
+	syscall.SIGWINCH: "SIGWINCH", syscall.SIGXCPU: "SIGXCPU", syscall.SIGXFSZ: "SIGXFSZ",
+}
+
+func signalName(s syscall.Signal) string {
+	if name := signalNames[s]; name != "" {
+		return name
+	}
+	return fmt.Sprintf("signal %d", int(s))
+}

@@ -1,0 +1,121 @@
+package container_test
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/toolhost/toolhost/internal/testengine"
+	"github.com/toolhost/toolhost/pkg/container"
+)
+
+// What cannot be is said before anything is made, in words for who configured it.
+func TestBadConfig(t *testing.T) {
+	dir := shortDir(t)
+	write(t, dir+"/file", "x")
+	if err := os.Symlink("/var/run", dir+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	one := func(source, target string) container.Config {
+		return container.Config{Mounts: []container.Mount{{Source: source, Target: target}}}
+	}
+	tests := map[string]struct {
+		config container.Config
+		want   string // in the error
+	}{
+		"source does not exist": {one(dir+"/none", "/data"), "cannot be mounted: it does not exist"},
+		"source is relative":    {one("here", "/data"), `"here" to mount is not an absolute path`},
+		"source is a file":      {one(dir+"/file", "/data"), "it is not a directory"},
+		"the socket":            {one("/var/run/docker.sock", "/data"), "/var/run/docker.sock cannot be mounted"},
+		"directory of a socket": {one("/var/run", "/data"), "the engine's socket is never mounted"},
+		"link to one":           {one(dir+"/link", "/data"), "the engine's socket is never mounted"},
+		"the whole machine":     {one("/", "/data"), "the engine's socket is never mounted"},
+		"processes":             {one("/proc/1", "/data"), "/proc is this machine's own view of itself"},
+		"target /":              {one(dir, "/"), "/ cannot be the target"},
+		"target is relative":    {one(dir, "data"), `"data" of a mount is not an absolute path`},
+		"target /proc":          {one(dir, "/proc/1"), "/proc/1 cannot be the target of a mount: /proc belongs to the sandbox"},
+		"target /sys":           {one(dir, "/sys"), "/sys belongs"},
+		"target /dev":           {one(dir, "/x/../dev/shm"), "/dev belongs"},
+		"target of the agent":   {one(dir, "/.mcp"), "/.mcp belongs"},
+		"target /tmp":           {one(dir, "/tmp/"), "/tmp cannot be the target"},
+		"two of a target": {container.Config{Mounts: []container.Mount{
+			{Source: dir, Target: "/data"}, {Source: dir, Target: "/data/"},
+		}}, "two mounts have the target /data"},
+		"directory /":     {container.Config{Dir: "/"}, "not an absolute path below /"},
+		"directory /proc": {container.Config{Dir: "/proc/x"}, "/proc belongs"},
+		"profile":         {container.Config{Profile: "lax"}, "there are safe and dev"},
+		"network":         {container.Config{Network: "host"}, "there are none and bridge"},
+		"pull policy":     {container.Config{Pull: "often"}, "there are missing, never and always"},
+		"a limit":         {container.Config{Memory: -1}, "negative"},
+		"a variable":      {container.Config{Env: map[string]string{"A=B": "x"}}, `"A=B" cannot be a variable`},
+		"a value":         {container.Config{Env: map[string]string{"A": "x\x00"}}, `"A" cannot be a variable`},
+		"little memory":   {container.Config{Memory: 1000}, "the engine does not make such a sandbox: Minimum memory limit"},
+		"unknown user":    {container.Config{User: "somebody"}, `does not know the user "somebody"`},
+		"unknown runtime": {container.Config{Runtime: "runsc-none"}, `no runtime "runsc-none"`},
+	}
+	e := engine(t)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			test.config.Image = testengine.Busybox(t)
+			s, err := e.Open(t.Context(), test.config, nil)
+			if err == nil {
+				s.Close()
+				t.Fatal("it opened")
+			}
+			if !errors.As(err, new(*container.ConfigError)) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want a ConfigError that says %q", err, test.want)
+			}
+		})
+	}
+}
+
+// A directory that holds the socket of the very engine is not mounted, wherever that listens.
+func TestMountOfOwnSocket(t *testing.T) {
+	dir := shortDir(t)
+	l, err := net.Listen("unix", filepath.Join(dir, "engine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go forward(l, strings.TrimPrefix(testengine.Docker(t), "unix://"))
+	e, err := container.Connect(t.Context(), container.EngineOptions{Host: "unix://" + dir + "/engine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	s, err := e.Open(t.Context(), busybox(t, container.Config{Mounts: []container.Mount{{Source: dir, Target: "/data"}}}), nil)
+	if err == nil {
+		s.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "the engine's socket is never mounted") {
+		t.Errorf("%v, want a refusal", err)
+	}
+}
+
+// An engine that is reached over the network sees other directories than this process.
+func TestRemoteMount(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go forward(l, strings.TrimPrefix(testengine.Docker(t), "unix://"))
+	e, err := container.Connect(t.Context(), container.EngineOptions{Host: "tcp://" + l.Addr().String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	s, err := e.Open(t.Context(), busybox(t, container.Config{Mounts: []container.Mount{{Source: t.TempDir(), Target: "/data"}}}), nil)
+	if err == nil {
+		s.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "it cannot show directories of this one") {
+		t.Errorf("%v, want a refusal", err)
+	}
+	if got := output(t, sandbox(t, e, busybox(t, container.Config{})), "id -u; pwd"); got != "1000\n/data" {
+		t.Errorf("without a mount: %q", got)
+	}
+}

@@ -1,0 +1,24 @@
+//go:build unix
+
+package container
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// exists reports whether a process has this pid.
+func exists(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}
+
+// ownerOf returns to whom a file belongs.
+func ownerOf(info os.FileInfo) (uid, gid uint32, ok bool) {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0, false
+	}
+	return s.Uid, s.Gid, true
+}

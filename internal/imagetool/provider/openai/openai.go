@@ -77,7 +77,10 @@ func New(o Options) (*Provider, error) {
 		return nil, err
 	}
 	if of.name == "azure" && strings.Trim(base.Path, "/") == "" {
-		base.Path = "/openai/v1/"
+		base.Path = "/openai/v1"
+	}
+	if !strings.HasSuffix(base.Path, "/") { // what is relative to it lies below it
+		base = base.JoinPath("/")
 	}
 	key := strings.TrimSpace(o.APIKey)
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -109,7 +112,7 @@ func New(o Options) (*Provider, error) {
 
 func clientOptions(o Options, base *url.URL, own *http.Client, auth http.Header) []option.RequestOption {
 	opts := []option.RequestOption{
-		option.WithBaseURL(strings.TrimSuffix(base.Scheme+"://"+base.Host+base.EscapedPath(), "/") + "/"),
+		option.WithBaseURL(base.Scheme + "://" + base.Host + base.EscapedPath()),
 		option.WithHTTPClient(own),
 		option.WithMaxRetries(0), // see Generate
 		option.WithUnsafeAllowHTTP(),

@@ -31,6 +31,7 @@ var imports = map[string][]string{
 	"internal/filetool/search":                 append([]string{"internal/filetool/search/gitignore"}, engine...),
 	"internal/imagetool/provider":              {},
 	"internal/imagetool/provider/openai":       {"internal/imagetool/provider"},
+	"internal/imagetool/provider/openaitest":   {},
 	"internal/imagetool/provider/providertest": {"internal/imagetool/provider"},
 	"internal/imagetool/provider/sketch":       {"internal/imagetool/provider"},
 	"internal/testengine":                      {"internal/engineapi", "internal/testneed"},

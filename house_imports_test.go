@@ -68,22 +68,21 @@ var toolPackages = []string{"internal/filetool", "internal/imagetool", "internal
 // modules says where a module may be imported. "tests" stands for all tests. A module
 // that is not here fails: CONTRIBUTING.md says what a new dependency needs.
 var modules = map[string][]string{
-	"github.com/bmatcuk/doublestar/v4":  {"pkg", "internal"},
-	"github.com/docker":                 {"pkg/container"},
-	"github.com/google/go-cmp":          {"tests"},
-	"github.com/mattn/go-isatty":        {"pkg/toolkit"},
-	"github.com/modelcontextprotocol":   append([]string{"pkg/toolkit", "integration"}, toolPackages...),
-	"github.com/HugoSmits86/nativewebp": {"internal/imagetool"},
-	"github.com/openai/openai-go":       {"internal/imagetool/provider/openai"},
-	"github.com/pelletier/go-toml/v2":   {"tests"},
-	"github.com/rogpeppe/go-internal":   {"tests"},
-	"github.com/rs/zerolog":             {"pkg/toolkit"},
-	"github.com/urfave/cli/v2":          append([]string{"pkg/toolkit", "integration"}, toolPackages...),
-	"golang.org/x/sync":                 {"pkg/toolkit/streamable"},
-	"go.yaml.in/yaml/v3":                {"tests"},
-	"golang.org/x/image":                {"internal/imagetool"},
-	"golang.org/x/text":                 {"pkg/fsroot", "pkg/textfile", "internal/filetool/search"},
-	"golang.org/x/sys":                  {"pkg", "internal", "tests"},
+	"github.com/bmatcuk/doublestar/v4": {"pkg", "internal"},
+	"github.com/docker":                {"pkg/container"},
+	"github.com/google/go-cmp":         {"tests"},
+	"github.com/mattn/go-isatty":       {"pkg/toolkit"},
+	"github.com/modelcontextprotocol":  append([]string{"pkg/toolkit", "integration"}, toolPackages...),
+	"github.com/openai/openai-go":      {"internal/imagetool/provider/openai"},
+	"github.com/pelletier/go-toml/v2":  {"tests"},
+	"github.com/rogpeppe/go-internal":  {"tests"},
+	"github.com/rs/zerolog":            {"pkg/toolkit"},
+	"github.com/urfave/cli/v2":         append([]string{"pkg/toolkit", "integration"}, toolPackages...),
+	"golang.org/x/sync":                {"pkg/toolkit/streamable"},
+	"go.yaml.in/yaml/v3":               {"tests"},
+	"golang.org/x/image":               {"internal/imagetool"},
+	"golang.org/x/text":                {"pkg/fsroot", "pkg/textfile", "internal/filetool/search"},
+	"golang.org/x/sys":                 {"pkg", "internal", "tests"},
 }
 
 // ownImports holds the table, and of tests that pkg stays below internal and tool

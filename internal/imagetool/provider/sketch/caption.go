@@ -1,0 +1,65 @@
+package sketch
+
+// label is drawn into every picture that has room: nobody shall take it for more.
+const label = "offline sketch"
+
+// Below these, in pixels, text could not be read.
+const (
+	smallestCaption = 11
+	smallestLabel   = 9
+	narrowest       = 96 // canvas
+	lowest          = 48 // canvas
+)
+
+// caption writes the prompt at the lower edge, and the label into the upper corner.
+func (c *canvas) caption(prompt string, ink tint, clear bool) error {
+	if c.width < narrowest*pixel || c.height < lowest*pixel {
+		return nil
+	}
+	if err := c.sign(ink); err != nil {
+		return err
+	}
+	size := max(c.unit/27, smallestCaption*pixel)
+	f, err := newFace(size)
+	if err != nil {
+		return err
+	}
+	margin := max(c.unit/24, 6*pixel)
+	limit := int(min(3, (c.height/2-margin)/(size*13/10)))
+	lines := f.wrap(printable(prompt), min(c.width-2*margin, size*32), limit)
+	if len(lines) == 0 {
+		return nil
+	}
+	high := size * 13 / 10
+	top := c.height - margin - high*int64(len(lines))
+	if clear {
+		wide := int64(0)
+		for _, line := range lines {
+			wide = max(wide, f.wide(line))
+		}
+		plate := rounded(point{margin / 2, top - margin/2}, point{margin*3/2 + wide, c.height - margin/2}, size/2)
+		c.fill(plate, solid(ink.fade(190)))
+	} else {
+		scrim := paint{[]tint{ink.fade(0), ink.fade(105), ink.fade(190)}, top - size*3, c.height}
+		c.fill(box(point{0, top - size*3}, point{c.width, c.height}), scrim)
+	}
+	for i, line := range lines {
+		c.fill(f.set(line, point{margin, top + high*int64(i) + size}), solid(white.fade(240)))
+	}
+	return nil
+}
+
+// sign draws the label.
+func (c *canvas) sign(ink tint) error {
+	size := max(c.unit/58, smallestLabel*pixel)
+	f, err := newFace(size)
+	if err != nil {
+		return err
+	}
+	wide := f.wide(label)
+	to := point{c.width - size*8/10, size * 25 / 10}
+	from := point{to.x - wide - size*12/10, size * 8 / 10}
+	c.fill(rounded(from, to, size), solid(ink.fade(120)))
+	c.fill(f.set(label, point{from.x + size*6/10, from.y + size*12/10}), solid(white.fade(225)))
+	return nil
+}

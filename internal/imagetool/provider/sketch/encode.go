@@ -17,7 +17,7 @@ const usualQuality = 90
 // encode writes a picture. It stops when ctx is over.
 func encode(ctx context.Context, r *raster, f provider.Format, compression *int) ([]byte, error) {
 	var b bytes.Buffer
-	w := stopper{ctx, &b}
+	w := stoppingWriter{ctx, &b}
 	var err error
 	switch f {
 	case provider.JPEG:
@@ -34,13 +34,13 @@ func encode(ctx context.Context, r *raster, f provider.Format, compression *int)
 	return b.Bytes(), err
 }
 
-// A stopper refuses to write after ctx is over, which ends an encoder.
-type stopper struct {
+// A stoppingWriter refuses to write after ctx is over, which ends an encoder.
+type stoppingWriter struct {
 	ctx context.Context
 	w   io.Writer
 }
 
-func (s stopper) Write(p []byte) (int, error) {
+func (s stoppingWriter) Write(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}

@@ -25,7 +25,7 @@ type job struct {
 	warnings []string
 }
 
-func newJob(r provider.Request) (*job, error) {
+func newJob(ctx context.Context, r provider.Request) (*job, error) {
 	j := &job{Request: r, words: wordsOf(r.Prompt, r.Negative), clear: r.Background == "transparent"}
 	j.warn("offline sketch: drawn by a program from the words of the prompt, not by an AI model")
 	if r.Model != "" && r.Model != Name {
@@ -34,7 +34,7 @@ func newJob(r provider.Request) (*job, error) {
 	j.count = j.limit("n", max(r.N, 1), maxPictures)
 	j.Partials = j.limit("partial_images", max(r.Partials, 0), maxPartials)
 	j.ignored()
-	if err := j.load(); err != nil {
+	if err := j.load(ctx); err != nil {
 		return nil, err
 	}
 	j.decideFormat()
@@ -79,7 +79,7 @@ func (j *job) background() string {
 }
 
 // load decodes the pictures, and decides what is edited, where, and how large the result is.
-func (j *job) load() error {
+func (j *job) load(ctx context.Context) error {
 	if j.Action == "" && len(j.Images) > 0 {
 		j.Action = provider.Edit
 	}
@@ -92,7 +92,7 @@ func (j *job) load() error {
 	}
 	var all []*raster
 	for i, p := range j.Images {
-		pix, err := decode(p)
+		pix, err := decode(ctx, p)
 		if err != nil {
 			return invalid("images", "picture %d: %w", i+1, err)
 		}
@@ -105,14 +105,14 @@ func (j *job) load() error {
 		return nil
 	}
 	j.base, j.prints = all[0], all[1:]
-	return j.prepare()
+	return j.prepare(ctx)
 }
 
 // prepare brings base and mask to the size of the result.
-func (j *job) prepare() error {
+func (j *job) prepare(ctx context.Context) error {
 	from := j.base.size()
 	if j.Mask != nil {
-		m, err := decode(*j.Mask)
+		m, err := decode(ctx, *j.Mask)
 		if err != nil {
 			return invalid("mask", "the mask: %w", err)
 		}
@@ -185,7 +185,7 @@ func (j *job) decideFormat() {
 func (j *job) draw(ctx context.Context, i int, report func(provider.Event)) (provider.Picture, error) {
 	c := newCanvas(ctx, j.area.Dx(), j.area.Dy())
 	layers, ink := j.layers(c, newRandom(j.Request, i))
-	partials := 0
+	var partials int
 	if i == 0 {
 		partials = min(j.Partials, len(layers)-1)
 	}
@@ -200,10 +200,21 @@ func (j *job) draw(ctx context.Context, i int, report func(provider.Event)) (pro
 		}
 	}
 	c.prints(j.prints)
-	if err := c.caption(j.Prompt, ink, j.clear || j.overlaid()); err != nil {
+	if err := j.write(c, ink); err != nil {
 		return provider.Picture{}, err
 	}
 	return j.finish(c)
+}
+
+// write sets caption and label; only the label where a mask leaves no whole rectangle.
+func (j *job) write(c *canvas, ink tint) error {
+	if j.free != nil {
+		part := j.free.SubImage(j.area).(*image.Alpha)
+		if hidden(part) {
+			return c.sign(ink, part)
+		}
+	}
+	return c.caption(j.Prompt, ink, j.clear || j.overlaid())
 }
 
 // sent returns how many partial pictures are out when done of all layers are drawn. They are

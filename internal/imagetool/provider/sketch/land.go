@@ -3,7 +3,7 @@ package sketch
 // sky is the gradient behind everything.
 func sky(s *scene) {
 	if !s.clear {
-		s.fill(s.all(), paint{s.sky[:], 0, s.height * 3 / 4})
+		s.fill(s.all(), paint{s.sky[:], 0, s.height * 66 / 100})
 	}
 }
 
@@ -79,6 +79,11 @@ func (p path) above(y int64) path {
 	return p
 }
 
+// down is a height by thousandths, of which an upright picture has more sky above.
+func (s *scene) down(n int64) int64 {
+	return s.height - min(s.height, s.unit*16/10)*(1000-n)/1000
+}
+
 // ridge is land below a line; its height is taken at every 1/400 of the smaller side.
 func (s *scene) ridge(height func(x int64) int64) path {
 	step := max(s.unit/400, pixel)
@@ -101,7 +106,7 @@ func hills(depth int64) layer {
 	return func(s *scene) {
 		line, fine := noise(s.next()), noise(s.next())
 		scale := s.units(620 - depth*60)
-		base := s.height * (520 + depth*115) / 1000
+		base := s.down(520 + depth*115)
 		high := s.units(190 - depth*15)
 		height := func(x int64) int64 {
 			return base - line.at(x*pixel/scale)*high>>16 - fine.at(x*pixel*3/scale)*high>>18 + high/2
@@ -138,7 +143,7 @@ func meadow(s *scene) {
 		var p path
 		for range 50 {
 			y := s.between(900, 1000)
-			p.circle(s.at(s.between(0, 1000), y), s.units(1)+s.units(y-880)/45)
+			p.circle(point{s.width * s.between(0, 1000) / 1000, s.down(y)}, s.units(1)+s.units(y-880)/45)
 		}
 		s.fill(p, solid(c.fade(210)))
 	}
@@ -148,7 +153,7 @@ func peaks(depth int64) layer {
 	return func(s *scene) {
 		big, mid, small := noise(s.next()), noise(s.next()), noise(s.next())
 		scale := s.units(230 - depth*25)
-		base := s.height * (600 + depth*110) / 1000
+		base := s.down(600 + depth*110)
 		high := s.units(400 - depth*75)
 		height := func(x int64) int64 {
 			h := big.peaked(x*pixel/scale)*8 + mid.edged(x*pixel*4/scale)*3 + small.edged(x*pixel*13/scale)
@@ -206,7 +211,7 @@ func firs(s *scene) {
 func grove(depth int64) layer {
 	return func(s *scene) {
 		line := noise(s.next())
-		base := s.height * (600 + depth*130) / 1000
+		base := s.down(600 + depth*130)
 		height := func(x int64) int64 { return base - line.at(x*pixel/s.units(500))*s.units(90)>>16 }
 		c := mix(s.far, s.near, depth*256/3)
 		if s.mood == "autumn" {
@@ -221,7 +226,7 @@ func grove(depth int64) layer {
 		s.fill(p, solid(c))
 		if depth < 3 && !s.clear {
 			mist := mix(c, s.sky[2], 190)
-			s.fill(s.ridge(height), paint{[]tint{mist.fade(0), mist.fade(200)}, base - s.units(60), base + s.height*130/1000})
+			s.fill(s.ridge(height), paint{[]tint{mist.fade(0), mist.fade(200)}, base - s.units(60), base + s.units(130)})
 		}
 	}
 }
@@ -231,7 +236,7 @@ func dunes(depth int64) layer {
 	return func(s *scene) {
 		line := noise(s.next())
 		scale := s.units(760 - depth*90)
-		base := s.height * (560 + depth*110) / 1000
+		base := s.down(560 + depth*110)
 		high := s.units(220 - depth*10)
 		height := func(x int64) int64 { return base - line.at(x*pixel/scale)*high>>16 + high/3 }
 		c := mix(mix(s.far, s.sky[2], 70), mix(s.far, s.near, 170), depth*256/3)
@@ -250,7 +255,7 @@ func dunes(depth int64) layer {
 func cacti(s *scene) {
 	var p path
 	for range 2 + s.below(2) {
-		foot := s.at(s.between(80, 920), s.between(800, 900))
+		foot := point{s.width * s.between(80, 920) / 1000, s.down(s.between(800, 900))}
 		high := s.units(s.between(120, 220))
 		w := high / 8
 		p = append(p, rounded(foot.plus(-w, -high), foot.plus(w, w*2), w)...)

@@ -8,9 +8,9 @@ func (j *job) overlay(c *canvas, r *random) (draw []func(), ink tint) {
 	side := max(int(c.units(300)/pixel), minEdge)
 	badge := newCanvas(c.ctx, side, side)
 	s, layers := newScene(badge, r, j.words, false)
-	margin := c.units(24)
+	margin := c.units(12)
 	radius := int64(side) * pixel / 2
-	center := point{c.width - margin*2 - radius, c.height - margin*2 - radius}
+	center := point{c.width - margin*3 - radius, c.height - margin*3 - radius}
 	for _, l := range layers {
 		draw = append(draw, func() {
 			l(s)
@@ -22,7 +22,7 @@ func (j *job) overlay(c *canvas, r *random) (draw []func(), ink tint) {
 		ring.circle(center, radius)
 		ring.hole(center, radius-c.units(9), radius-c.units(9), 0)
 		c.fill(ring, solid(white.fade(240)))
-		c.fill(c.frame(margin, c.units(5)), solid(white.fade(200)))
+		c.fill(c.frame(margin, c.units(4)), solid(white.fade(200)))
 	}
 	return append(draw, last), s.ink()
 }

@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/color"
@@ -9,6 +10,7 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"io"
 
 	"golang.org/x/image/webp"
 
@@ -26,47 +28,49 @@ type raster struct {
 	deep *image.NRGBA64
 }
 
-// decode reads the first frame. How a JPEG shall be turned (Exif) is not looked at.
-func decode(p provider.Picture) (*raster, error) {
-	config, read, err := decoder(p.Format)
-	if err != nil {
-		return nil, err
+// decode reads the first frame, until ctx is over. How a JPEG shall be turned (Exif) is not
+// looked at.
+func decode(ctx context.Context, p provider.Picture) (*raster, error) {
+	d, known := decoders[p.Format]
+	if !known {
+		return nil, fmt.Errorf("%q cannot be read; png, jpeg, webp and gif can", p.Format)
 	}
-	c, err := config(bytes.NewReader(p.Data))
+	c, err := d.config(bytes.NewReader(p.Data))
 	if err != nil {
 		return nil, fmt.Errorf("read the %s header: %w", p.Format, err)
 	}
 	if c.Width < 1 || c.Height < 1 || c.Width > maxInput/c.Height {
 		return nil, fmt.Errorf("%dx%d pixels: at most %d are read", c.Width, c.Height, maxInput)
 	}
-	m, err := read(bytes.NewReader(p.Data))
+	m, err := d.image(stoppingReader{ctx, bytes.NewReader(p.Data)})
 	if err != nil {
 		return nil, fmt.Errorf("decode %s: %w", p.Format, err)
 	}
 	return newRaster(m, image.Pt(c.Width, c.Height)), nil
 }
 
-type (
-	configReader func(*bytes.Reader) (image.Config, error)
-	imageReader  func(*bytes.Reader) (image.Image, error)
-)
+// decoders are by what the bytes are.
+var decoders = map[provider.Format]struct {
+	config func(io.Reader) (image.Config, error)
+	image  func(io.Reader) (image.Image, error)
+}{
+	provider.PNG:  {png.DecodeConfig, png.Decode},
+	provider.JPEG: {jpeg.DecodeConfig, jpeg.Decode},
+	provider.GIF:  {gif.DecodeConfig, gif.Decode},
+	provider.WebP: {webp.DecodeConfig, webp.Decode},
+}
 
-func decoder(f provider.Format) (configReader, imageReader, error) {
-	switch f {
-	case provider.PNG:
-		return func(r *bytes.Reader) (image.Config, error) { return png.DecodeConfig(r) },
-			func(r *bytes.Reader) (image.Image, error) { return png.Decode(r) }, nil
-	case provider.JPEG:
-		return func(r *bytes.Reader) (image.Config, error) { return jpeg.DecodeConfig(r) },
-			func(r *bytes.Reader) (image.Image, error) { return jpeg.Decode(r) }, nil
-	case provider.GIF:
-		return func(r *bytes.Reader) (image.Config, error) { return gif.DecodeConfig(r) },
-			func(r *bytes.Reader) (image.Image, error) { return gif.Decode(r) }, nil
-	case provider.WebP:
-		return func(r *bytes.Reader) (image.Config, error) { return webp.DecodeConfig(r) },
-			func(r *bytes.Reader) (image.Image, error) { return webp.Decode(r) }, nil
+// A stoppingReader ends when ctx is over, and a decoder with it.
+type stoppingReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s stoppingReader) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
 	}
-	return nil, nil, fmt.Errorf("%q cannot be read; png, jpeg, webp and gif can", f)
+	return s.r.Read(p)
 }
 
 // newRaster copies m onto a canvas of some size, which is larger than m only for a GIF whose
@@ -171,6 +175,12 @@ func (r *raster) empty() *image.Alpha {
 		}
 	}
 	return m
+}
+
+// hidden reports whether something of m is 0.
+func hidden(m *image.Alpha) (found bool) {
+	each(m.Rect, func(x, y int) { found = found || m.Pix[m.PixOffset(x, y)] == 0 })
+	return found
 }
 
 // extent returns the smallest rectangle round what is not 0 in m.

@@ -40,7 +40,7 @@ var families = []family{
 	{"circle ball bubble dream idea", []string{"day", "dusk", "dawn", "night"}, []layer{ground, orbs(0), orbs(1), orbs(2)}},
 	{"desert dune sand camel cactus egypt pyramid", []string{"desert"}, []layer{sky, disc, dunes(0), dunes(1), dunes(2), dunes(3), cacti, birds, balloon}},
 	{"city town street skyline building house tower office car train robot computer machine cyberpunk", []string{"dusk", "night", "night", "dawn"}, []layer{sky, disc, clouds, blocks(0), blocks(1), blocks(2)}},
-	{"space planet galaxy universe star rocket astronaut alien cosmos moon nebula orbit", []string{"night"}, []layer{deep, nebula, comet, planet}},
+	{"space planet galaxy universe star rocket astronaut alien cosmos nebula comet", []string{"night"}, []layer{deep, nebula, comet, planet}},
 	{"flower rose tulip blossom bloom bouquet plant daisy sunflower bee butterfly", []string{"day", "dawn", "day", "dusk"}, []layer{ground, bokeh, blossoms(0), blossoms(1), blossoms(2)}},
 	{"cat kitten kitty pet animal", []string{"dusk", "night", "dusk"}, []layer{sky, moon, stars, hills(2), hills(3), cat}},
 }

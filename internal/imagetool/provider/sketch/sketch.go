@@ -67,7 +67,7 @@ func (Provider) Generate(ctx context.Context, r provider.Request, report func(pr
 }
 
 func generate(ctx context.Context, r provider.Request, report func(provider.Event)) (*provider.Result, error) {
-	j, err := newJob(r)
+	j, err := newJob(ctx, r)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func swell(depth int64) layer {
 	return func(s *scene) {
 		phase := s.between(0, turn)
 		long := s.units(300 + depth*110)
-		base := s.height * (760 + depth*85) / 1000
+		base := s.down(760 + depth*85)
 		high := s.units(13 + depth*7)
 		height := func(x int64) int64 {
 			return base + sine(phase+x*turn/long)*high>>16 + sine(phase*3+x*turn*10/(long*23))*high>>17

@@ -47,6 +47,9 @@ const (
 	RunContained Effect = "run commands in a container" // without network and without rights over anything but its mounts
 	RunCommands  Effect = "run commands"                // with network, with rights, or on this machine itself
 	SeeCommands  Effect = "look at running commands"    // list them, read their output
+
+	MakePictures Effect = "make pictures" // by this machine alone, or fetch those that were made
+	BuyPictures  Effect = "buy pictures"  // of a provider elsewhere, which may cost money
 )
 
 // An Access is what an action does to one path.

@@ -23,6 +23,9 @@ func TestDefault(t *testing.T) {
 
 		approval.RunContained: approval.Allow,
 		approval.SeeCommands:  approval.Allow,
+
+		approval.MakePictures: approval.Allow,
+		approval.BuyPictures:  approval.Allow,
 		approval.RunCommands:  approval.Ask,
 
 		"":               approval.Ask,

@@ -34,6 +34,9 @@ var defaults = map[Effect]Decision{
 
 	RunContained: Allow,
 	SeeCommands:  Allow,
+
+	MakePictures: Allow,
+	BuyPictures:  Allow,
 }
 
 type builtin struct{}

@@ -85,16 +85,27 @@ func (s *Server) decide(ctx context.Context, c *Call, a approval.Action, planErr
 func (s *Server) serve(ctx context.Context, req *mcp.CallToolRequest, def *Definition, do work) *mcp.CallToolResult {
 	start := time.Now()
 	report, stop := progress(ctx, req)
+	call := s.callOf(req.Session, req.Extra, isModern(req))
 	res, warnings, err := s.attempt(ctx, def.Deadline, func(ctx context.Context) (Result, []string, error) {
-		return do(ctx, s.callOf(req.Session, req.Extra, isModern(req)), req.Params.Arguments, report)
+		return do(ctx, call, req.Params.Arguments, report)
 	})
 	stop()
 	if err != nil {
 		res = Result{Text: s.explain(ctx, def, err), IsError: true}
 	}
-	out := s.finish(res, warnings)
+	out := s.conclude(def, call, Outcome{res, err, warnings})
 	s.opts.Log.Debug().Str("tool", def.Name).Dur("took", time.Since(start)).Bool("error", out.IsError).Msg("call")
 	return out
+}
+
+// conclude makes what the client gets of an outcome.
+func (s *Server) conclude(def *Definition, call *Call, o Outcome) *mcp.CallToolResult {
+	if def.Whole != nil {
+		if res, ok := def.Whole(call, o); ok {
+			return whole(res)
+		}
+	}
+	return s.finish(o.Result, o.Warnings)
 }
 
 // A deadlineError says that a call was stopped after a time.
@@ -121,6 +132,14 @@ func (s *Server) attempt(ctx context.Context, deadline time.Duration, do func(co
 		}
 	}()
 	return do(ctx)
+}
+
+// Cancelled reports whether ctx, which is that of a call, ended because the client asked for
+// the end of the call. It is false where the client has gone, where the call took too long, and
+// where the server stops.
+func Cancelled(ctx context.Context) bool {
+	cause := context.Cause(ctx)
+	return cause == context.Canceled // not errors.Is: other causes may wrap it
 }
 
 // enter waits for a slot. Planning needs one too: it opens files.

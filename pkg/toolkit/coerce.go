@@ -31,6 +31,8 @@ func (d *decoder) coerce(p *Param, v any) (out any, absent bool, err error) {
 		out, err = p.array(v)
 	case Object:
 		out, err = p.object(v)
+	case Any:
+		out = v
 	default:
 		err = fmt.Errorf("parameter %s has no type", p.Name)
 	}

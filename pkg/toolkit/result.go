@@ -36,6 +36,16 @@ func (s *Server) finish(r Result, warnings []string) *mcp.CallToolResult {
 	return out
 }
 
+// whole is a result as it goes out, with nothing added and nothing cut.
+func whole(r Result) *mcp.CallToolResult {
+	out := &mcp.CallToolResult{IsError: r.IsError, Content: []mcp.Content{&mcp.TextContent{Text: ValidText(r.Text)}}}
+	out.Content = append(out.Content, r.Media...)
+	if r.Structured != nil {
+		out.StructuredContent = marshal(r.Structured)
+	}
+	return out
+}
+
 func tooLarge(size, limit int) *mcp.CallToolResult {
 	text := fmt.Sprintf("the result has %d bytes, at most %d are sent: ask for less at a time", size, limit)
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}}

@@ -31,6 +31,9 @@ func (d *Definition) check() error {
 		if p.Description == "" || p.Type == "" {
 			return fmt.Errorf("tool %s: parameter %q lacks a description or a type", d.Name, p.Name)
 		}
+		if p.Type == Any && !p.Hidden {
+			return fmt.Errorf("tool %s: parameter %q: one that clients see has one type", d.Name, p.Name)
+		}
 		if len(p.Enum) > 0 && p.Type != String {
 			return fmt.Errorf("tool %s: parameter %q: only strings have an enum", d.Name, p.Name)
 		}

@@ -3,6 +3,7 @@ package toolkit
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"reflect"
 	"runtime"
 	"runtime/debug"
@@ -114,13 +115,18 @@ func private(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope 
 // callOf describes the caller of a request on ss.
 func (s *Server) callOf(ss *mcp.ServerSession, extra *mcp.RequestExtra, modern bool) *Call {
 	caller := approval.Caller{Principal: approval.Local, Session: ss.ID(), Transport: approval.Stdio}
-	http := streamable.RequestOf(extra)
-	if http != nil {
-		caller.Principal, caller.Transport = http.Principal, approval.HTTP
+	by := streamable.RequestOf(extra)
+	if by != nil {
+		caller.Principal, caller.Transport = by.Principal, approval.HTTP
 	}
-	streams := http == nil || http.Streams
+	streams := by == nil || by.Streams
+	var header http.Header
+	if extra != nil {
+		header = extra.Header
+	}
 	return &Call{
 		Caller: caller,
+		header: header,
 		ended:  endOfSession(ss),
 		roots: func(ctx context.Context) ([]string, bool, error) {
 			if streams {

@@ -3,6 +3,7 @@ package toolkit
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -21,6 +22,9 @@ const (
 	Boolean Type = "boolean"
 	Array   Type = "array"
 	Object  Type = "object"
+
+	// Any is for hidden arguments only, which no schema shows: the value is decoded as it came.
+	Any Type = "any"
 )
 
 // A Param is one argument of a tool. The schema that clients see and the tolerant
@@ -62,6 +66,18 @@ type Definition struct {
 	Hints       Hints
 	Effect      approval.Effect // of its actions; what the policy judges where Plan fails
 	Deadline    time.Duration   // of Run, as a last resort; 60 s when zero
+
+	// Whole, where it is set and returns true, makes the one result of a call in a form that the
+	// caller asked for, whatever came of it. Such a result is sent as it is: it says itself what
+	// the warnings say, and no budget bounds it.
+	Whole func(call *Call, o Outcome) (r Result, ok bool)
+}
+
+// An Outcome is what came of a call, refusals and internal errors included.
+type Outcome struct {
+	Result   Result   // as rendered; where there is an Err, its text for the model
+	Err      error    // why there is no other result; for its kind, since it may say what only the log may hold
+	Warnings []string // about arguments
 }
 
 // A Tool is a definition and the three steps of a call. None of them sees the protocol.
@@ -101,6 +117,7 @@ type Progress func(done, total float64, message string)
 // A Call is what a tool may know about who calls it.
 type Call struct {
 	Caller approval.Caller
+	header http.Header
 	roots  func(context.Context) ([]string, bool, error)
 	ended  func() // waits for the end of the session; nil where there is none
 }
@@ -113,6 +130,10 @@ func (c *Call) AfterSession(do func()) {
 		go func() { c.ended(); do() }()
 	}
 }
+
+// Header returns a header of the HTTP request that brought the call, or "". The one with the
+// caller's token is never there.
+func (c *Call) Header(name string) string { return c.header.Get(name) }
 
 // ClientRoots returns the client's roots as file URIs. The second result is false where the client declared
 // none or its protocol has none (2026-07-28 and later).

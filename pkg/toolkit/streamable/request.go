@@ -49,6 +49,11 @@ func (e *Endpoint) follow(next mcp.MethodHandler) mcp.MethodHandler {
 		if r == nil || r.by != e || strings.HasPrefix(method, "notifications/") {
 			return next(ctx, method, req)
 		}
+		if r.session == nil {
+			// Without a session the SDK ends the context when the client goes, and leaves no cause;
+			// no notification can end it.
+			ctx = context.WithoutCancel(ctx)
+		}
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		defer context.AfterFunc(r.ctx, func() { cancel(r.cause()) })()

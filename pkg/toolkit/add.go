@@ -93,7 +93,7 @@ func (s *Server) serve(ctx context.Context, req *mcp.CallToolRequest, def *Defin
 	if err != nil {
 		res = Result{Text: s.explain(ctx, def, err), IsError: true}
 	}
-	out := s.conclude(def, call, Outcome{res, err, warnings})
+	out := s.conclude(def, call, Outcome{res, err, warnings, req.Params.Arguments})
 	s.opts.Log.Debug().Str("tool", def.Name).Dur("took", time.Since(start)).Bool("error", out.IsError).Msg("call")
 	return out
 }

@@ -75,9 +75,10 @@ type Definition struct {
 
 // An Outcome is what came of a call, refusals and internal errors included.
 type Outcome struct {
-	Result   Result   // as rendered; where there is an Err, its text for the model
-	Err      error    // why there is no other result; for its kind, since it may say what only the log may hold
-	Warnings []string // about arguments
+	Result    Result          // as rendered; where there is an Err, its text for the model
+	Err       error           // why there is no other result; for its kind, since it may say what only the log may hold
+	Warnings  []string        // about arguments
+	Arguments json.RawMessage // as they came; nothing was checked where there is an Err
 }
 
 // A Tool is a definition and the three steps of a call. None of them sees the protocol.

@@ -1,0 +1,4 @@
+package imagetool
+
+// AppWith is App with another provider than the flags say.
+var AppWith = app

@@ -62,7 +62,7 @@ var imports = map[string][]string{
 	"integration/bench":       {"integration/load", "internal/engineapi"},
 	"integration/conformance": {"pkg/toolkit/streamable"},
 	"integration/demo":        {"internal/engineapi"},
-	"integration/docgen":      {"internal/filetool", "internal/patchtool", "internal/shelltool", "pkg/toolkit"},
+	"integration/docgen":      {"internal/filetool", "internal/imagetool", "internal/patchtool", "internal/shelltool", "pkg/toolkit"},
 	"integration/fixture":     {"pkg/approval", "pkg/toolkit"},
 	"integration/load":        {},
 	"integration/minimal":     {},

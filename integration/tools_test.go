@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/toolhost/toolhost/internal/filetool"
+	"github.com/toolhost/toolhost/internal/imagetool"
 	"github.com/toolhost/toolhost/internal/patchtool"
 	"github.com/toolhost/toolhost/internal/shelltool"
 	"github.com/toolhost/toolhost/pkg/toolkit"
@@ -29,6 +30,8 @@ func lists() []list {
 		{"mcp-files-write", filetool.App(), []string{"--write"}, 11_000}, // about 10,050
 		{"mcp-patch", patchtool.App(), nil, 8 << 10},
 		{"mcp-shell", shelltool.App(), nil, 8 << 10},
+		{"mcp-image", imagetool.App(), []string{"--provider", "openai"}, 8 << 10},
+		{"mcp-image-sketch", imagetool.App(), []string{"--provider", "sketch"}, 8 << 10},
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/toolhost/toolhost/internal/filetool"
+	"github.com/toolhost/toolhost/internal/imagetool"
 	"github.com/toolhost/toolhost/internal/patchtool"
 	"github.com/toolhost/toolhost/internal/shelltool"
 	"github.com/toolhost/toolhost/pkg/toolkit"
@@ -44,7 +45,7 @@ func main() {
 }
 
 func apps() []toolkit.App {
-	return []toolkit.App{filetool.App(), patchtool.App(), shelltool.App()}
+	return []toolkit.App{filetool.App(), patchtool.App(), shelltool.App(), imagetool.App()}
 }
 
 // A tool is what a table shows of one.
@@ -128,6 +129,10 @@ func registrations(target string) (string, error) {
 // adding are the flags by which a server serves more tools.
 var adding = map[string]string{"mcp-files": "--write"}
 
+// fixed are the flags by which a server says the same on every machine, whatever keys its
+// environment holds.
+var fixed = map[string][]string{"mcp-image": {"--provider", "openai"}}
+
 // served asks a server for its tools, as a client would, and says of those that a flag adds
 // which one.
 func served(program string) ([]tool, error) {
@@ -152,7 +157,7 @@ func list(program string, flags ...string) ([]tool, error) {
 			continue
 		}
 		var out, errs bytes.Buffer
-		args := append(flags, "tools", "--json")
+		args := slices.Concat(fixed[program], flags, []string{"tools", "--json"})
 		if code := a.Run(context.Background(), args, toolkit.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}); code != 0 {
 			return nil, fmt.Errorf("%s tools: exit code %d: %s", program, code, errs.String())
 		}

@@ -1,7 +1,6 @@
 package imagetool_test
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"io/fs"
@@ -14,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/rs/zerolog"
 	"github.com/toolhost/toolhost/internal/imagetool"
 	"github.com/toolhost/toolhost/internal/imagetool/provider"
 	"github.com/toolhost/toolhost/internal/imagetool/provider/openai"
@@ -31,24 +29,6 @@ const plantedKey = "sk-planted-4711-qwertz"
 type harness struct {
 	root, out string
 	client    *mcp.ClientSession
-	log       *syncBuffer
-}
-
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 type args map[string]any
@@ -70,7 +50,7 @@ func newHarness(t *testing.T, o options) *harness {
 	}
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
-	h := &harness{root: filepath.Join(top, "R"), out: filepath.Join(top, "pictures"), log: new(syncBuffer)}
+	h := &harness{root: filepath.Join(top, "R"), out: filepath.Join(top, "pictures")}
 	must(t, os.Mkdir(h.root, 0o755))
 	a := imagetool.AppWith(o.provider)
 	set := flag.NewFlagSet("test", flag.ContinueOnError)
@@ -83,7 +63,7 @@ func newHarness(t *testing.T, o options) *harness {
 		name, value, _ := strings.Cut(f, "=")
 		must(t, set.Set(name, value))
 	}
-	s, err := toolkit.NewServer(toolkit.Options{Name: "test", Evaluator: o.rules, Log: zerolog.New(h.log)})
+	s, err := toolkit.NewServer(toolkit.Options{Name: "test", Evaluator: o.rules})
 	must(t, err)
 	must(t, a.Setup(cli.NewContext(cli.NewApp(), set, nil), s))
 	t.Cleanup(s.Close)

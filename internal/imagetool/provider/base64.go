@@ -57,7 +57,7 @@ func hasDataScheme(text []byte) bool {
 // parameters, and says nothing about the bytes.
 func DataURL(address string) (mediaType string, data []byte, err error) {
 	if !hasDataScheme([]byte(address[:min(len(address), 5)])) {
-		return "", nil, errors.New("read a data: URL: it does not begin with data:")
+		return "", nil, errors.New("read a data: URL: it has another scheme")
 	}
 	head, body, ok := strings.Cut(address[len("data:"):], ",")
 	if !ok {

@@ -117,8 +117,8 @@ func TestDataURL(t *testing.T) {
 		"data:image/png;base64":                 {err: "comma"},
 		"data:image/png;base64,":                {err: "empty"},
 		"data:image/png;base64,§":               {err: "base64"},
-		"http://h/":                             {err: "data:"},
-		"":                                      {err: "data:"},
+		"http://h/":                             {err: "scheme"},
+		"":                                      {err: "scheme"},
 		"data:,%zz":                             {err: "escape"},
 	}
 	for address, want := range tests {

@@ -236,3 +236,20 @@ func TestDeployment(t *testing.T) {
 		t.Errorf("got %v, want a complaint about the model", e)
 	}
 }
+
+// TestEnvironment: the client library's own variables have no say.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
+	t.Setenv("OPENAI_API_KEY", "sk-other")
+	t.Setenv("OPENAI_ORG_ID", "org-other")
+	t.Setenv("OPENAI_CUSTOM_HEADERS", "X-Other: other")
+	p, s := serve(t, openai.Options{})
+	if _, e := generate(t, p, provider.Request{Size: small}); e != nil {
+		t.Fatal(e)
+	}
+	for name, values := range s.Requests()[0].Header {
+		if strings.Contains(strings.Join(values, " "), "other") {
+			t.Errorf("%s is %q", name, values)
+		}
+	}
+}

@@ -12,11 +12,12 @@ type canvas struct {
 	width, height int64   // in 1/256 of a pixel
 	unit          int64   // the smaller of the two
 	sums          []int32 // of one row, see fill
+	drawn         int     // shapes so far
 }
 
 func newCanvas(ctx context.Context, width, height int) *canvas {
 	w, h := int64(width)*pixel, int64(height)*pixel
-	return &canvas{ctx, image.NewNRGBA(image.Rect(0, 0, width, height)), w, h, min(w, h), make([]int32, width+2)}
+	return &canvas{ctx, image.NewNRGBA(image.Rect(0, 0, width, height)), w, h, min(w, h), make([]int32, width+2), 0}
 }
 
 // at returns a point by thousandths of width and height.
@@ -33,7 +34,7 @@ func (c *canvas) span(x0, x1, y int, cover uint32, s *shade) {
 	row := c.pix.Pix[y*c.pix.Stride:]
 	if s.a == opaque && cover == 256 {
 		for x := x0; x < x1; x++ {
-			copy(row[x*4:x*4+4], s.dots[x&7][:])
+			copy(row[x*4:x*4+4], s.pixel[:])
 		}
 		return
 	}
@@ -42,17 +43,17 @@ func (c *canvas) span(x0, x1, y int, cover uint32, s *shade) {
 		return
 	}
 	for x := x0; x < x1; x++ {
-		blend(row[x*4:x*4+4:x*4+4], s, a, dither(x&7, y&7))
+		blend(row[x*4:x*4+4:x*4+4], s, a)
 	}
 }
 
 // blend lays s, of alpha a of 65280, over a pixel.
-func blend(p []byte, s *shade, a, d uint32) {
+func blend(p []byte, s *shade, a uint32) {
 	if p[3] == 255 {
 		rest := opaque - a // the products stay below 1<<32
-		p[0] = byte(((uint32(p[0])<<8*rest+s.r*a)/opaque + d) >> 8)
-		p[1] = byte(((uint32(p[1])<<8*rest+s.g*a)/opaque + d) >> 8)
-		p[2] = byte(((uint32(p[2])<<8*rest+s.b*a)/opaque + d) >> 8)
+		p[0] = byte(((uint32(p[0])<<8*rest+s.r*a)/opaque + s.dither) >> 8)
+		p[1] = byte(((uint32(p[1])<<8*rest+s.g*a)/opaque + s.dither) >> 8)
+		p[2] = byte(((uint32(p[2])<<8*rest+s.b*a)/opaque + s.dither) >> 8)
 		return
 	}
 	below := uint64(p[3]) << 8 * uint64(opaque-a) / opaque
@@ -66,11 +67,12 @@ func blend(p []byte, s *shade, a, d uint32) {
 
 // glow lightens a round place: t in its middle, fading to nothing at the radius.
 func (c *canvas) glow(center point, radius int64, t tint) {
-	s := solid(t).shade(0)
+	c.drawn++
 	cx, cy, r := center.x>>8, center.y>>8, max(radius>>8, 1)
 	bounds := image.Rect(int(cx-r), int(cy-r), int(cx+r+1), int(cy+r+1)).Intersect(c.pix.Rect)
 	rr := r * r
 	for y := bounds.Min.Y; y < bounds.Max.Y && !c.stopped(y); y++ {
+		s := solid(t).shade(y, c.drawn)
 		dy := int64(y) - cy
 		row := c.pix.Pix[y*c.pix.Stride:]
 		for x := bounds.Min.X; x < bounds.Max.X; x++ {
@@ -82,7 +84,7 @@ func (c *canvas) glow(center point, radius int64, t tint) {
 			near = near << 12 / rr // 0 to 4096
 			a := uint32(int64(s.a) * (near * near >> 12) >> 12)
 			if a > 0 {
-				blend(row[x*4:x*4+4:x*4+4], &s, a, dither(x&7, y&7))
+				blend(row[x*4:x*4+4:x*4+4], &s, a)
 			}
 		}
 	}

@@ -37,34 +37,33 @@ func (c *canvas) gradient(tints ...tint) paint { return paint{tints, 0, c.height
 
 // A shade is a paint in one row of pixels.
 type shade struct {
-	r, g, b, a uint32     // times 256
-	dots       [8][4]byte // eight pixels of it without anything below, where opaque
+	r, g, b, a uint32  // times 256
+	dither     uint32  // of the row
+	pixel      [4]byte // where the shade is opaque and alone
 }
 
 // opaque is the alpha of a shade that lets nothing through.
 const opaque = 255 << 8
 
-// shade returns what p is in row y. Eight rows and columns repeat a pattern that hides the
-// steps between the 256 levels of a channel.
-func (p paint) shade(y int) (s shade) {
+// shade returns what p is in row y of the picture's shape number layer.
+func (p paint) shade(y, layer int) (s shade) {
 	n := int64(len(p.tints) - 1)
 	at := (int64(y)*pixel + pixel/2 - p.top) * n << 16 / max(p.bottom-p.top, 1)
 	at = min(max(at, 0), n<<16)
 	i := min(at>>16, max(n-1, 0))
 	a, b := p.tints[i], p.tints[min(i+1, n)]
-	t := uint32(at - i<<16)
-	m := func(x, y uint8) uint32 { return uint32((uint64(x)*uint64(65536-t) + uint64(y)*uint64(t)) >> 8) }
-	s.r, s.g, s.b, s.a = m(a.r, b.r), m(a.g, b.g), m(a.b, b.b), m(a.a, b.a)
-	for x := range s.dots {
-		d := dither(x, y)
-		s.dots[x] = [4]byte{byte((s.r + d) >> 8), byte((s.g + d) >> 8), byte((s.b + d) >> 8), 255}
-	}
+	t := uint64(at - i<<16)
+	m := func(x, y uint8) uint32 { return uint32((uint64(x)*(65536-t) + uint64(y)*t) >> 8) }
+	s = shade{m(a.r, b.r), m(a.g, b.g), m(a.b, b.b), m(a.a, b.a), dither(y ^ layer), [4]byte{}}
+	s.pixel = [4]byte{byte((s.r + s.dither) >> 8), byte((s.g + s.dither) >> 8), byte((s.b + s.dither) >> 8), 255}
 	return s
 }
 
-// dither returns the threshold of a pixel, 0 to 252: Bayer's pattern, by weaving the bits of
-// x^y and y.
-func dither(x, y int) uint32 {
-	a, b := uint32(x^y), uint32(y)
-	return (a&1<<5 | b&1<<4 | a&2<<2 | b&2<<1 | a&4>>1 | b&4>>2) << 2
+// dither returns what to add before rounding down: 0 to 224, well mixed over eight rows. It
+// hides the steps between the 256 levels of a channel. That it is the same along a row is
+// hardly seen, and makes files half as large as a pattern in both directions does. Shapes one
+// over the other must not add up to stripes: each mixes the rows in its own order.
+func dither(i int) uint32 {
+	b := uint32(i)
+	return (b&1<<2 | b&2 | b&4>>2) << 5
 }

@@ -191,6 +191,9 @@ func (j *job) draw(ctx context.Context, i int, report func(provider.Event)) (pro
 	}
 	for k, l := range layers {
 		l()
+		if err := ctx.Err(); err != nil {
+			return provider.Picture{}, err
+		}
 		if n := sent(k+1, partials, len(layers)); n > sent(k, partials, len(layers)) {
 			p, err := j.finish(c)
 			if err != nil {

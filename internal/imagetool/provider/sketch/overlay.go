@@ -86,6 +86,6 @@ func over(dst, src []byte, cover uint32) {
 	if a == 0 {
 		return
 	}
-	s := shade{r: uint32(src[0]) << 8, g: uint32(src[1]) << 8, b: uint32(src[2]) << 8}
-	blend(dst[:4:4], &s, a, 0)
+	s := shade{r: uint32(src[0]) << 8, g: uint32(src[1]) << 8, b: uint32(src[2]) << 8, dither: 128}
+	blend(dst[:4:4], &s, a)
 }

@@ -18,6 +18,7 @@ type edge struct {
 // Row by row, each edge adds to sums, at the pixel where it is, how much of the row lies to
 // its right; added up from the left, the sums are the coverage.
 func (c *canvas) fill(p path, ink paint) {
+	c.drawn++
 	edges := c.edges(p)
 	if len(edges) == 0 {
 		return
@@ -39,7 +40,7 @@ func (c *canvas) fill(p path, ink paint) {
 		}
 		active = slices.DeleteFunc(active, func(e edge) bool { return e.to.y <= bottom })
 		if first < len(c.sums) {
-			s := ink.shade(y)
+			s := ink.shade(y, c.drawn)
 			c.sweep(first, last, y, &s)
 		}
 	}

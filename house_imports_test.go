@@ -59,7 +59,7 @@ var imports = map[string][]string{
 	"pkg/toolkit/wire":           {},
 
 	// Programs and tests that stand outside the floors.
-	"integration/bench":       {"integration/load", "internal/engineapi"},
+	"integration/bench":       {"integration/load", "internal/engineapi", "internal/imagetool/provider", "internal/imagetool/provider/sketch"},
 	"integration/conformance": {"pkg/toolkit/streamable"},
 	"integration/demo":        {"internal/engineapi"},
 	"integration/docgen":      {"internal/filetool", "internal/imagetool", "internal/patchtool", "internal/shelltool", "pkg/toolkit"},

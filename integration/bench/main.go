@@ -1,8 +1,8 @@
 // Program bench measures what our servers cost beside a minimal go-sdk server, and prints
 // tables in Markdown: time from start to the answer to tools/list, memory when idle,
 // size of that answer, CPU time a call over stdio and over HTTP; and how long a call over
-// HTTP takes when others call too; calls of mcp-patch beside git apply; and commands by mcp-shell beside
-// the engine's own ways.
+// HTTP takes when others call too; calls of mcp-patch beside git apply; commands by mcp-shell beside
+// the engine's own ways; and pictures of mcp-image: their time beside encoding them, and the memory that one takes.
 //
 // All servers are measured in turns in one run, and medians compared: on a busy machine
 // the ratios hold where the times do not. It judges nothing; a target that is missed is a
@@ -26,7 +26,7 @@ func main() {
 	rounds := flag.Int("rounds", 21, "starts of each server")
 	calls := flag.Int("calls", 3000, "calls in a row, for the CPU time of one")
 	crowded := flag.Duration("crowded", time.Second, "how long crowds of clients call each server")
-	only := flag.String("only", "", "measure only servers, only patch, or only shell")
+	only := flag.String("only", "", "measure only servers, patch, shell or image")
 	flag.Parse()
 	for _, part := range []struct {
 		name    string
@@ -35,6 +35,7 @@ func main() {
 		{"servers", func() error { return bench(os.Stdout, *rounds, *calls, *crowded) }},
 		{"patch", func() error { return patches(os.Stdout, *rounds) }},
 		{"shell", func() error { return shells(os.Stdout, *rounds) }},
+		{"image", func() error { return images(os.Stdout, *rounds) }},
 	} {
 		if *only != "" && *only != part.name {
 			continue
@@ -117,6 +118,7 @@ func subjects(dir string) ([]*subject, error) {
 		{name: "fixture", command: []string{"integration/fixture"}, http: port, tool: "echo", args: text},
 		{name: "mcp-files", command: []string{"cmd/mcp-files", "--root", root}, http: port, tool: "Stat", args: `{"path":"a.txt"}`},
 		{name: "mcp-shell", command: []string{"cmd/mcp-shell"}},
+		{name: "mcp-image", command: []string{"cmd/mcp-image"}},
 	}
 	for _, s := range all {
 		s.figures = map[string]*httpFigures{}

@@ -1,7 +1,7 @@
 // Command demo builds the servers that exist, starts each over stdio as a client would,
 // makes real calls on real input and checks what comes back, and what became of files. It
 // works on the tree that it lies in, on a copy of a part of it that it changes, on an awkward
-// one that it makes, and in containers. It needs Go, and for mcp-shell a Docker engine, without
+// one that it makes, in containers, and on pictures that are drawn offline. It needs Go, and for mcp-shell a Docker engine, without
 // which that server is left out.
 //
 // Run it with `make demo` at the top of the tree. It exits with 1 if any answer is not as
@@ -58,12 +58,16 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	images, err := imageShow(bin)
+	if err != nil {
+		return err
+	}
 	shells, err := shellShows(ctx, bin)
 	if err != nil {
 		return err
 	}
 	failed := 0
-	for _, s := range slices.Concat([]show{filesShow(tree), awkward}, changes, shells) {
+	for _, s := range slices.Concat([]show{filesShow(tree), awkward}, changes, []show{images}, shells) {
 		n, err := s.play(ctx, bin)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.server, err)
@@ -82,7 +86,8 @@ type show struct {
 	server string // program name
 	flags  []string
 	calls  []step
-	root   string // where steps look at files; "" if none does
+	root   string           // where steps look at files; "" if none does
+	after  func() (ok bool) // looks at what all calls left; may be nil
 }
 
 // A step is one call, what its answer must hold, and what files must hold after it.
@@ -123,6 +128,9 @@ func (s show) play(ctx context.Context, bin string) (wrong int, err error) {
 		if !c.check(s.root) || !ok {
 			wrong++
 		}
+	}
+	if s.after != nil && !s.after() {
+		wrong++
 	}
 	return wrong, nil
 }

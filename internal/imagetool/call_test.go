@@ -64,7 +64,7 @@ func TestJoin(t *testing.T) {
 	if n := len(g.requests()); n != 2 {
 		t.Errorf("%d requests were sent, want 2", n)
 	}
-	id := regexp.MustCompile(`(?m)^([a-z2-7]{16}):`)
+	id := regexp.MustCompile(`(?m)^image://([a-z2-7]{16}):`)
 	first := id.FindStringSubmatch(texts[0])
 	for i, text := range texts {
 		m := id.FindStringSubmatch(text)

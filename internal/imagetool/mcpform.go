@@ -56,7 +56,7 @@ func (o *outcome) headline() string {
 // line says of one picture what it is, where it lies and how much of it is shown.
 func (o *outcome) line(i int, id string, s shown) string {
 	p := o.made.Images[i]
-	text := fmt.Sprintf("%s: %s %s, %d bytes", id, p.Size, p.Format, len(p.Data))
+	text := fmt.Sprintf("image://%s: %s %s, %d bytes", id, p.Size, p.Format, len(p.Data))
 	if q := cmp.Or(o.made.Quality, o.order.Quality); q != "" {
 		text += ", quality " + toolkit.Inline(q)
 	}

@@ -93,6 +93,9 @@ func (s *Server) serve(ctx context.Context, req *mcp.CallToolRequest, def *Defin
 	if err != nil {
 		res = Result{Text: s.explain(ctx, def, err), IsError: true}
 	}
+	if call.older("2025-06-18") {
+		res.Media = withoutLinks(res.Media)
+	}
 	out := s.conclude(def, call, Outcome{res, err, warnings, req.Params.Arguments})
 	s.opts.Log.Debug().Str("tool", def.Name).Dur("took", time.Since(start)).Bool("error", out.IsError).Msg("call")
 	return out

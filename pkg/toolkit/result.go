@@ -46,6 +46,17 @@ func whole(r Result) *mcp.CallToolResult {
 	return out
 }
 
+// withoutLinks leaves out the kind of block that came with 2025-06-18: clients of before refuse
+// a whole result for it. The text says what it links to.
+func withoutLinks(media []mcp.Content) (out []mcp.Content) {
+	for _, m := range media {
+		if _, link := m.(*mcp.ResourceLink); !link {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
 func tooLarge(size, limit int) *mcp.CallToolResult {
 	text := fmt.Sprintf("the result has %d bytes, at most %d are sent: ask for less at a time", size, limit)
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}}

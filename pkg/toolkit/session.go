@@ -120,6 +120,10 @@ func (s *Server) callOf(ss *mcp.ServerSession, extra *mcp.RequestExtra, modern b
 		caller.Principal, caller.Transport = by.Principal, approval.HTTP
 	}
 	streams := by == nil || by.Streams
+	spoken := ""
+	if p := ss.InitializeParams(); p != nil && !modern {
+		spoken = p.ProtocolVersion
+	}
 	var header http.Header
 	if extra != nil {
 		header = extra.Header
@@ -127,6 +131,7 @@ func (s *Server) callOf(ss *mcp.ServerSession, extra *mcp.RequestExtra, modern b
 	return &Call{
 		Caller: caller,
 		header: header,
+		spoken: spoken,
 		ended:  endOfSession(ss),
 		roots: func(ctx context.Context) ([]string, bool, error) {
 			if streams {

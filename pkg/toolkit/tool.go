@@ -119,6 +119,7 @@ type Progress func(done, total float64, message string)
 type Call struct {
 	Caller approval.Caller
 	header http.Header
+	spoken string // protocol version that the client asked for; "" from 2026-07-28 on
 	roots  func(context.Context) ([]string, bool, error)
 	ended  func() // waits for the end of the session; nil where there is none
 }
@@ -131,6 +132,9 @@ func (c *Call) AfterSession(do func()) {
 		go func() { c.ended(); do() }()
 	}
 }
+
+// older reports whether the client speaks a protocol version before that one.
+func (c *Call) older(version string) bool { return c.spoken != "" && c.spoken < version }
 
 // Header returns a header of the HTTP request that brought the call, or "". The one with the
 // caller's token is never there.

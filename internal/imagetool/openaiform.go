@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolhost/toolhost/internal/imagetool/provider"
@@ -59,7 +60,7 @@ func (o *outcome) answer() *answer {
 		Quality:    cmp.Or(m.Quality, o.order.Quality, "auto"),
 		Background: cmp.Or(m.Background, o.order.Background, "auto"),
 		Action:     cmp.Or(string(o.order.Action), string(provider.Generate)),
-		ID:         o.job, Path: m.files[0], Warnings: m.warnings,
+		ID:         o.job, Path: m.files[0], Warnings: slices.Clone(m.warnings), // others have the same picture
 	}
 	if u := m.Usage; u.Total > 0 {
 		a.Usage = &answerUsage{u.InputText + u.InputImage, u.Output, u.Total}

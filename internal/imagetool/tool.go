@@ -54,8 +54,7 @@ func (t *toolset) effect() approval.Effect {
 // An order is a request and what is to be done with what comes of it.
 type order struct {
 	provider.Request
-	asked    provider.Size // as the call said it, for echoes
-	name     string        // of the file
+	name     string // of the file
 	bought   bool
 	warnings []string
 }

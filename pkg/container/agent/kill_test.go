@@ -39,6 +39,7 @@ func TestTimeout(t *testing.T) {
 				cmd := c.sh("echo begin; " + script)
 				cmd.TimeoutMS = 300
 				r := c.run(cmd)
+				c.allGone()
 				if !r.TimedOut || r.Stopped || r.Orphaned || r.Killed == 0 || r.Left > 0 {
 					t.Errorf("%+v", r.Outcome)
 				}
@@ -77,6 +78,7 @@ func TestKillRunning(t *testing.T) {
 					c.decode(c.wait(frames, protocol.Progress), &r)
 				}
 				s := c.target(protocol.Kill, id, 0)
+				c.allGone()
 				if s.failure.Reason != "" || s.Alive > 0 {
 					t.Errorf("answer to the kill: %+v", s)
 				}
@@ -110,6 +112,7 @@ func TestOrphaned(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				c := c.with(t)
 				r := c.run(c.sh(tc.script))
+				c.allGone()
 				if !r.Orphaned || r.Code != 137 || r.Signal != "SIGKILL" || r.TimedOut {
 					t.Errorf("%+v", r)
 				}
@@ -161,6 +164,7 @@ func TestStoppedSupervisor(t *testing.T) {
 				cmd := c.sh(`kill -STOP $PPID; echo stopped; trap "" TERM; sleep 60`)
 				cmd.TimeoutMS = 500
 				r := c.run(cmd)
+				c.allGone()
 				if !r.TimedOut || !r.Orphaned {
 					t.Errorf("%+v", r)
 				}
@@ -192,6 +196,7 @@ func TestKillStoppedJob(t *testing.T) {
 		if s := c.target(protocol.Kill, r.job, 0); s.failure.Reason != "" || s.Alive > 0 {
 			t.Errorf("%+v", s)
 		}
+		c.allGone()
 		c.empty()
 		if s := c.target(protocol.Poll, r.job, 0); s.failure.Reason != protocol.NoJob {
 			t.Errorf("poll of a killed job: %+v", s)

@@ -274,3 +274,16 @@ func TestIDInUse(t *testing.T) {
 
 // Bytes returns how much a state brings.
 func (s state) Bytes() int64 { return s.Stdout.Bytes + s.Stderr.Bytes }
+
+// A program's name may look like the fields behind it in /proc.
+func TestMisleadingName(t *testing.T) {
+	c := startPlain(t)
+	r := c.run(c.sh(`cp "$(command -v sleep)" "./x) Z 1 1 ("; "./x) Z 1 1 (" 60 >/dev/null 2>&1 & exit 0`))
+	if r.Left != 1 {
+		t.Fatalf("%+v", r)
+	}
+	if s := c.target(protocol.Kill, r.job, 0); s.failure.Reason != "" || s.Killed != 1 {
+		t.Errorf("%+v", s)
+	}
+	c.empty()
+}

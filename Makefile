@@ -59,7 +59,7 @@ generated:
 	go generate ./... || exit 1; \
 	[ "$$before" = "$$(state)" ] || { git status --short; echo "go generate changed these: commit them"; exit 1; }
 
-bench: ## measure servers against a minimal go-sdk server, and patches against git apply (five minutes)
+bench: ## measure servers against a minimal go-sdk server, patches against git apply, commands against docker exec (ten minutes)
 	go run ./integration/bench
 
 clients: ## install the clients of others that integration tests drive

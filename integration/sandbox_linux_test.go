@@ -165,7 +165,7 @@ func TestSandboxEnds(t *testing.T) {
 			if err := end(s); err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("its container was gone after %s", noneLeft(t, s.api, s.label(), limit+slack))
+			t.Logf("its container was gone after %s", noneLeft(t, s.api, s.label(), limit+5*slack))
 		})
 	}
 }
@@ -197,7 +197,7 @@ func TestManySandboxesEnd(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d containers were gone after %s", n, noneLeft(t, api, label, limit))
+	t.Logf("%d containers were gone after %s", n, noneLeft(t, api, label, limit+5*slack))
 }
 
 // Commands can read nothing of the server's environment, and reach no engine.

@@ -135,8 +135,9 @@ func (c *Client) CopyImage(ctx context.Context, from *Client, name string) error
 	if _, err := io.Copy(io.Discard, progress); err != nil {
 		return fmt.Errorf("load %s: %w", name, err)
 	}
-	if has, err := c.HasImage(ctx, name); err != nil || !has {
-		return fmt.Errorf("load %s: the engine does not have it then: %w", name, err)
+	has, err := c.HasImage(ctx, name)
+	if err == nil && !has {
+		err = fmt.Errorf("load %s: the engine does not have it then", name)
 	}
-	return nil
+	return err
 }

@@ -58,7 +58,7 @@ func (o *settings) rootFindings() (out []toolkit.Finding, dirs []string) {
 		out = append(out, f)
 	}
 	if o.operator.Empty() {
-		out = append(out, toolkit.Finding{What: "roots", OK: true, Text: "none: /data ends with the sandbox, unless the client declares roots"})
+		out = append(out, toolkit.Finding{What: "roots", OK: true, Text: "none. " + o.files()})
 	}
 	return out, dirs
 }

@@ -16,11 +16,8 @@ func AppWith(find func(context.Context, container.EngineOptions) (Engine, error)
 	return app(find)
 }
 
-// Level, Share and RootMounts are what tests call by themselves.
-var (
-	Level      = level
-	RootMounts = rootMounts
-)
+// Level is what tests call by itself.
+var Level = level
 
 // Share cuts texts as results are cut.
 func Share(texts []*capture.Text, room int) { share(texts, room, func(s string) int { return len(s) }) }

@@ -51,12 +51,18 @@ func newServer(t *testing.T, e *fakeEngine, o toolkit.Options, flags ...string) 
 func commandLine(t *testing.T, e *fakeEngine, flags ...string) (toolkit.App, *cli.Context) {
 	t.Helper()
 	app := shelltool.AppWith(func(context.Context, container.EngineOptions) (shelltool.Engine, error) { return e, e.failing() })
+	return app, parse(t, app, flags...)
+}
+
+// parse reads flags of a program, without what the command line does beside.
+func parse(t *testing.T, app toolkit.App, flags ...string) *cli.Context {
+	t.Helper()
 	set := flag.NewFlagSet("test", flag.ContinueOnError)
 	for _, f := range append(app.Flags, &cli.StringSliceFlag{Name: "root"}, &cli.StringFlag{Name: "http"}) {
 		must(t, f.Apply(set))
 	}
 	must(t, set.Parse(flags))
-	return app, cli.NewContext(cli.NewApp(), set, nil)
+	return cli.NewContext(cli.NewApp(), set, nil)
 }
 
 type args map[string]any

@@ -2,13 +2,12 @@ package shelltool
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"crypto/rand"
 
 	"github.com/toolhost/toolhost/pkg/container"
 	"github.com/toolhost/toolhost/pkg/toolkit"
@@ -45,11 +44,12 @@ type pool struct {
 
 // A tenant is who has a sandbox: a session, a principal, or whoever knows the id.
 type tenant struct {
-	id   string
-	key  string // "" for who has nothing but the id
-	box  *box   // nil: none at the moment
-	lost string // how its last sandbox ended; "" where it had none
-	used time.Time
+	id    string
+	key   string // "" for who has nothing but the id
+	known bool   // a result has named the id
+	box   *box   // nil: none at the moment
+	lost  string // how its last sandbox ended; "" where it had none
+	used  time.Time
 }
 
 // A box is a sandbox, from when somebody wants it.

@@ -112,6 +112,35 @@ func TestSandboxByID(t *testing.T) {
 	}
 }
 
+// A sandbox whose id nobody was told does not stay.
+func TestUnnamedSandboxes(t *testing.T) {
+	e := &fakeEngine{run: func(ctx context.Context, c container.Command, _ func(container.Progress)) (container.Result, error) {
+		if c.Argv[2] == "wait" {
+			<-ctx.Done()
+			return container.Result{}, ctx.Err()
+		}
+		return container.Result{}, &container.StartError{Reason: container.NoDirectory, Text: "no such directory"}
+	}}
+	url := serve(t, newServer(t, e, toolkit.Options{}, "--http=x"))
+	c, _ := connect(t, url, modern)
+	if got := call(t, c, "shell", args{"command": "ls"}); !got.refused || got.text != "no such directory" {
+		t.Errorf("got %q", got.text)
+	}
+	eventually(t, "the first has ended", func() bool { return len(e.sandboxes()) == 1 && e.open() == 0 })
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.CallTool(ctx, &mcp.CallToolParams{Name: "shell", Arguments: args{"command": "wait"}})
+		done <- err
+	}()
+	eventually(t, "a command runs", func() bool { return len(e.sandboxes()) == 2 && len(e.sandboxes()[1].ran()) == 1 })
+	cancel()
+	if err := <-done; err == nil {
+		t.Error("the call was not cancelled")
+	}
+	eventually(t, "the second has ended", func() bool { return e.open() == 0 })
+}
+
 // Calls that come while a sandbox is made wait for the same one, also when the call that
 // wanted it first has gone.
 func TestSharedMaking(t *testing.T) {
@@ -332,37 +361,4 @@ func equal(a, b []container.Mount) bool {
 		}
 	}
 	return true
-}
-
-// A client's roots narrow the operator's; when they change, so does the sandbox.
-func TestClientRoots(t *testing.T) {
-	top := realTemp(t)
-	sub, other := filepath.Join(top, "sub"), filepath.Join(top, "other")
-	must(t, os.Mkdir(sub, 0o755))
-	must(t, os.Mkdir(other, 0o755))
-	e := &fakeEngine{}
-	url := serve(t, newServer(t, e, toolkit.Options{}, "--http=x", "--root="+top))
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	client.AddRoots(&mcp.Root{URI: "file://" + filepath.ToSlash(sub)})
-	hc := &http.Client{Transport: &http.Transport{}}
-	cs, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: hc}, &mcp.ClientSessionOptions{ProtocolVersion: legacy})
-	must(t, err)
-	defer hc.CloseIdleConnections()
-	defer cs.Close()
-	call(t, cs, "shell", args{"command": "ls"})
-	call(t, cs, "shell", args{"command": "ls"})
-	if boxes := e.sandboxes(); len(boxes) != 1 || boxes[0].config.Mounts[0].Source != sub {
-		t.Fatalf("%d sandboxes, mounts %v", len(boxes), boxes[0].config.Mounts)
-	}
-	client.RemoveRoots("file://" + filepath.ToSlash(sub))
-	client.AddRoots(&mcp.Root{URI: "file://" + filepath.ToSlash(other)})
-	eventually(t, "the new roots hold", func() bool {
-		got := call(t, cs, "shell", args{"command": "ls"})
-		boxes := e.sandboxes()
-		last := boxes[len(boxes)-1].config.Mounts
-		return len(last) == 1 && last[0].Source == other && strings.Contains(got.text, "the environment was restarted: the client's roots changed")
-	})
-	if n := e.open(); n != 1 {
-		t.Errorf("%d are open", n)
-	}
 }

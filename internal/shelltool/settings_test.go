@@ -140,7 +140,9 @@ func TestDoctor(t *testing.T) {
 		want   []string
 	}{
 		"all is well": {
-			&fakeEngine{image: "sha256:1", info: info}, []string{"--root=" + root}, 0,
+			&fakeEngine{image: "sha256:1", info: info},
+			[]string{"--root=" + root},
+			0,
 			[]string{
 				"ok    root " + root + ": belongs to uid ", "ok    engine: version 20.10, API 1.41, amd64, at unix:///x.sock (DOCKER_HOST), rootless, runtimes runc\n",
 				"ok    engine: note: no swap limit", "ok    image ubuntu:latest: is there, sha256:1", "ok    sandbox: backend agent, user 1000:1000, made in ",
@@ -148,7 +150,7 @@ func TestDoctor(t *testing.T) {
 		},
 		"degraded": {
 			&fakeEngine{image: "sha256:1", name: "exec", degraded: "the agent cannot run here"}, nil, 0,
-			[]string{"ok    roots: none", "ok    sandbox: backend exec, ", "; degraded: the agent cannot run here"},
+			[]string{"ok    roots: none. /data is empty at first", "ok    sandbox: backend exec, ", "; degraded: the agent cannot run here"},
 		},
 		"no engine": {
 			&fakeEngine{fail: &container.NoEngineError{Tried: []container.Attempt{{Source: "--host", Host: "unix:///x", Err: errAway}}}}, nil, 1,

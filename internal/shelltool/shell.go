@@ -129,6 +129,15 @@ func (t *toolset) runShell(ctx context.Context, p *shellPlan, _ approval.Grant, 
 		return nil, err
 	}
 	defer v.leave()
+	out, err := p.run(ctx, v, report)
+	if err == nil {
+		v.name()
+	}
+	return out, err
+}
+
+// run runs the commands, until one is ended at its timeout or has no result.
+func (p *shellPlan) run(ctx context.Context, v *visit, report toolkit.Progress) (*shellOut, error) {
 	limit := overrun
 	for _, c := range p.commands {
 		limit += c.Timeout

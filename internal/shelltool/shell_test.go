@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,27 +38,36 @@ func TestResults(t *testing.T) {
 		},
 		"long, and quiet": {
 			[]container.Result{with(wrote("hi\n", ""), func(r *container.Result) { r.Took = 65 * time.Second })},
-			"hi\n", []any{entry("hi\n", "", code(0), obj{"duration_ms": 65000.0})}, nil,
+			"hi\n",
+			[]any{entry("hi\n", "", code(0), obj{"duration_ms": 65000.0})},
+			nil,
 		},
 		"long, and not": {
 			[]container.Result{with(wrote("", ""), func(r *container.Result) { r.Code, r.Took = 2, 2345*time.Millisecond })},
-			"[exit code 2 after 2.3s, no output]", []any{entry("", "", code(2), obj{"duration_ms": 2345.0})}, nil,
+			"[exit code 2 after 2.3s, no output]",
+			[]any{entry("", "", code(2), obj{"duration_ms": 2345.0})},
+			nil,
 		},
 		"both streams": {
 			[]container.Result{wrote("a", "b")}, "[exit code 0]\na\n[stderr]\nb", []any{entry("a", "b", code(0), nil)}, nil,
 		},
 		"exit code": {
 			[]container.Result{with(wrote("a\n", "b\n"), func(r *container.Result) { r.Code = 7 })},
-			"[exit code 7]\na\n[stderr]\nb", []any{entry("a\n", "b\n", code(7), nil)}, nil,
+			"[exit code 7]\na\n[stderr]\nb",
+			[]any{entry("a\n", "b\n", code(7), nil)},
+			nil,
 		},
 		"signal": {
 			[]container.Result{with(wrote("", ""), func(r *container.Result) { r.Code, r.Signal = 137, "SIGKILL" })},
-			"[exit code 137 (SIGKILL), no output]", []any{entry("", "", code(137), obj{"signal": "SIGKILL"})}, nil,
+			"[exit code 137 (SIGKILL), no output]",
+			[]any{entry("", "", code(137), obj{"signal": "SIGKILL"})},
+			nil,
 		},
 		"out of memory": {
 			[]container.Result{with(wrote("", ""), func(r *container.Result) { r.Code, r.Signal, r.OOM = 137, "SIGKILL", true })},
 			"[exit code 137 (SIGKILL), the memory limit of the sandbox killed a process, no output]",
-			[]any{entry("", "", code(137), obj{"signal": "SIGKILL", "oom": true})}, nil,
+			[]any{entry("", "", code(137), obj{"signal": "SIGKILL", "oom": true})},
+			nil,
 		},
 		"left running": {
 			[]container.Result{with(wrote("hi\n", ""), func(r *container.Result) { r.Left, r.Job = 3, "j4" })},
@@ -65,17 +75,20 @@ func TestResults(t *testing.T) {
 			[]any{entry("hi\n", "", code(0), obj{
 				"left_running": 3.0, "job_id": "j4",
 				"note": `3 processes left running as job j4: shell_job {"action": "poll", "job_id": "j4"} reads its output, kill ends it`,
-			})}, nil,
+			})},
+			nil,
 		},
 		"several": {
 			[]container.Result{wrote("one\n", ""), with(wrote("", "no\n"), func(r *container.Result) { r.Code = 1 }), wrote("three\n", "")},
 			"[command 1 of 3: exit code 0]\none\n[command 2 of 3: exit code 1]\n[stderr]\nno\n[command 3 of 3: exit code 0]\nthree",
-			[]any{entry("one\n", "", code(0), nil), entry("", "no\n", code(1), nil), entry("three\n", "", code(0), nil)}, nil,
+			[]any{entry("one\n", "", code(0), nil), entry("", "no\n", code(1), nil), entry("three\n", "", code(0), nil)},
+			nil,
 		},
 		"timeout": {
 			[]container.Result{wrote("one\n", ""), with(wrote("part\n", ""), func(r *container.Result) { r.TimedOut, r.Killed = true, 2 })},
 			"[command 1 of 3: exit code 0]\none\n[command 2 of 3: timed out after 2m and was ended, 2 processes killed]\npart\n[not run: 1 command after the timeout]",
-			[]any{entry("one\n", "", code(0), nil), entry("part\n", "", obj{"type": "timeout"}, obj{"killed": 2.0})}, obj{"not_run": 1.0},
+			[]any{entry("one\n", "", code(0), nil), entry("part\n", "", obj{"type": "timeout"}, obj{"killed": 2.0})},
+			obj{"not_run": 1.0},
 		},
 		"restarted": {
 			[]container.Result{with(wrote("", ""), func(r *container.Result) { r.TimedOut, r.Restarted = true, true })},
@@ -89,12 +102,14 @@ func TestResults(t *testing.T) {
 				r.Stdout = capture.Text{Text: "a[... 9 characters omitted ...]z", Omitted: 9}
 			})},
 			"[exit code 0, 9 characters of stdout left out]\na[... 9 characters omitted ...]z",
-			[]any{entry("a[... 9 characters omitted ...]z", "", code(0), obj{"stdout_omitted": 9.0})}, nil,
+			[]any{entry("a[... 9 characters omitted ...]z", "", code(0), obj{"stdout_omitted": 9.0})},
+			nil,
 		},
 		"lost its output": {
 			[]container.Result{with(wrote("", ""), func(r *container.Result) { r.Code, r.Signal, r.Orphaned = 137, "SIGKILL", true })},
 			"[exit code 137 (SIGKILL), no output]\n[note: it killed the process that watches over it: its output is lost]",
-			[]any{entry("", "", code(137), obj{"signal": "SIGKILL", "note": "it killed the process that watches over it: its output is lost"})}, nil,
+			[]any{entry("", "", code(137), obj{"signal": "SIGKILL", "note": "it killed the process that watches over it: its output is lost"})},
+			nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +169,8 @@ func TestCommands(t *testing.T) {
 		"cwd":             {args{"command": "ls", "cwd": "/tmp"}, nil, with(func(c *container.Command) { c.Dir = "/tmp" }), ""},
 		"workdir":         {args{"command": "ls", "workdir": "/tmp"}, nil, with(func(c *container.Command) { c.Dir = "/tmp" }), ""},
 		"env": {
-			args{"command": "ls", "env": args{"A": "x y", "B": 5, "C": true, "D": "", "E": nil, "F": 1.50}}, nil,
+			args{"command": "ls", "env": args{"A": "x y", "B": 5, "C": true, "D": "", "E": nil, "F": 1.50}},
+			nil,
 			with(func(c *container.Command) {
 				c.Env = map[string]string{"A": "x y", "B": "5", "C": "true", "D": "", "E": "", "F": "1.5"}
 			}), "",
@@ -163,8 +179,10 @@ func TestCommands(t *testing.T) {
 		"empty stdin": {args{"command": "ls", "stdin": ""}, nil, with(func(c *container.Command) { c.Stdin = text("") }), ""},
 		"null stdin":  {args{"command": "ls", "stdin": nil}, nil, usual, ""},
 		"flags": {
-			args{"command": "ls"}, []string{"--shell=bash", "--timeout=3s", "--max-output-length=99"},
-			container.Command{Argv: []string{"bash", "-c", "ls"}, Timeout: 3 * time.Second, Limit: 99}, "",
+			args{"command": "ls"},
+			[]string{"--shell=bash", "--timeout=3s", "--max-output-length=99"},
+			container.Command{Argv: []string{"bash", "-c", "ls"}, Timeout: 3 * time.Second, Limit: 99},
+			"",
 		},
 		"unknown key": {args{"command": "ls", "description": "list"}, nil, usual, "unknown argument description ignored"},
 	} {
@@ -282,4 +300,29 @@ func TestStoppedLists(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A sandbox that answers neither in a command's time nor soon after is given up.
+func TestSilentSandbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{run: func(ctx context.Context, c container.Command, _ func(container.Progress)) (container.Result, error) {
+			if c.Argv[2] == "hang" {
+				<-ctx.Done()
+				return container.Result{}, ctx.Err()
+			}
+			return wrote("ok\n", ""), nil
+		}}
+		h := newHarness(t, e, nil)
+		begun := time.Now()
+		got := h.call(t, "shell", args{"commands": []string{"a", "hang", "b"}, "timeout_ms": 1000})
+		if took := time.Since(begun); took < 10*time.Second || took > 20*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		if !got.refused || !strings.HasPrefix(got.text, "[stopped at command 2 of 3: the sandbox is gone: it did not answer in time; ") || len(got.result["output"].([]any)) != 1 {
+			t.Errorf("got %q", got.text)
+		}
+		if got := h.shell(t, "a"); got.refused || got.result["environment_restarted"] != true {
+			t.Errorf("next: %q", got.text)
+		}
+	})
 }

@@ -105,6 +105,9 @@ func (p *pool) enter(ctx context.Context, a address, c container.Config, report 
 }
 
 func (p *pool) await(ctx context.Context, b *box, report func(line string)) error {
+	if b.isReady() {
+		return b.err
+	}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -129,6 +132,11 @@ func (v *visit) leave() {
 	defer p.mu.Unlock()
 	b.used = time.Now()
 	if b.users--; b.users > 0 || v.tenant.box != b {
+		return
+	}
+	if v.tenant.key == "" && !v.tenant.known { // nobody can come back to it
+		p.discard(v.tenant, "its call failed")
+		p.remove(v.tenant)
 		return
 	}
 	wait := max(0, min(p.idle, p.lifetime-time.Since(b.begun)))
@@ -162,6 +170,13 @@ func (v *visit) count() {
 	v.pool.mu.Lock()
 	defer v.pool.mu.Unlock()
 	v.ran++
+}
+
+// name notes that a result names the sandbox.
+func (v *visit) name() {
+	v.pool.mu.Lock()
+	defer v.pool.mu.Unlock()
+	v.tenant.known = true
 }
 
 // check looks at an error of the sandbox: a sandbox that is gone is not used again. It

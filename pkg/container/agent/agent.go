@@ -70,8 +70,7 @@ func agentMain(lease time.Duration) int {
 // takeSignals ends the agent at the usual ones, unless it is the first process: then commands
 // can send them too, and must not end it; who may end it closes its input or kills it.
 func (a *agent) takeSignals() {
-	ignoreFaults()
-	signal.Notify(make(chan os.Signal, 1)) // all: nobody reads, nothing happens
+	signal.Notify(make(chan os.Signal, 1)) // all, faults that others send too: nobody reads, nothing happens
 	if a.first {
 		return
 	}

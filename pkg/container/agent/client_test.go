@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 		panic(string(out))
 	}
 	os.Chmod(dir, 0o755)
+	os.Chmod(program, 0o111) // as in a sandbox
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
@@ -47,11 +48,10 @@ const patience = 30 * time.Second
 
 // A client speaks to an agent of its own.
 type client struct {
-	t      *testing.T
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	errs   *lockedBuffer
-	killed bool
+	t    testing.TB
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	errs *lockedBuffer
 
 	*answers
 	ended chan struct{} // the agent's output has ended
@@ -83,7 +83,7 @@ func (l *lockedBuffer) String() string {
 }
 
 // places are where an agent can run: as a plain process, and as the first one.
-var places = map[string]func(*testing.T, ...string) *client{"plain": startPlain, "first": startFirst}
+var places = map[string]func(testing.TB, ...string) *client{"plain": startPlain, "first": startFirst}
 
 // everywhere runs a test in both places.
 func everywhere(t *testing.T, test func(*testing.T, *client)) {
@@ -92,13 +92,13 @@ func everywhere(t *testing.T, test func(*testing.T, *client)) {
 	}
 }
 
-func startPlain(t *testing.T, args ...string) *client {
+func startPlain(t testing.TB, args ...string) *client {
 	t.Helper()
 	return start(t, exec.Command(program, args...))
 }
 
 // startFirst starts an agent as the first process of a namespace.
-func startFirst(t *testing.T, args ...string) *client {
+func startFirst(t testing.TB, args ...string) *client {
 	t.Helper()
 	testneed.Root(t)
 	unshare := testneed.Tool(t, "unshare")
@@ -107,7 +107,7 @@ func startFirst(t *testing.T, args ...string) *client {
 
 // startNobody starts an agent as the first process of a namespace, as a user without rights.
 // The wrap is put before the agent's own command line.
-func startNobody(t *testing.T, wrap ...string) *client {
+func startNobody(t testing.TB, wrap ...string) *client {
 	t.Helper()
 	testneed.Root(t)
 	args := []string{"--pid", "--fork", "--kill-child", "--mount-proc", testneed.Tool(t, "setpriv"), "--reuid", nobody, "--regid", nobody, "--clear-groups"}
@@ -117,7 +117,7 @@ func startNobody(t *testing.T, wrap ...string) *client {
 // nobody is a user id that no other process of the machine has.
 const nobody = "64733"
 
-func start(t *testing.T, cmd *exec.Cmd) *client {
+func start(t testing.TB, cmd *exec.Cmd) *client {
 	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *client) close() {
 		c.cmd.Process.Kill()
 		<-done
 	}
-	if text := c.errs.String(); strings.Contains(text, "DATA RACE") || strings.Contains(text, "goroutine ") {
+	if text := c.errs.String(); strings.Contains(text, "DATA RACE") || strings.Contains(text, "panic:") {
 		c.t.Errorf("the agent's diagnostics:\n%s", text)
 	}
 	if c.t.Failed() && c.errs.String() != "" {
@@ -183,7 +183,7 @@ func (c *client) close() {
 }
 
 // with returns the client for the use of a test within its own.
-func (c *client) with(t *testing.T) *client {
+func (c *client) with(t testing.TB) *client {
 	inner := *c // shares the maps and channels
 	inner.t = t
 	return &inner
@@ -371,7 +371,7 @@ func (c *client) empty() {
 	await(c.t, "an agent without children", func() bool { return len(c.tree(pid)) == 0 })
 }
 
-func await(t *testing.T, what string, ok func() bool) {
+func await(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {

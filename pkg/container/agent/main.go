@@ -35,7 +35,7 @@ const supervise = "supervise"
 // Goroutines that may be in a system call at once, and so need a thread each.
 const (
 	agentThreads      = 6
-	supervisorThreads = 4
+	supervisorThreads = 2
 )
 
 func main() {

@@ -56,7 +56,7 @@ func supervisorMain(inSandbox bool, began string) int {
 		return exitIO
 	}
 	children := make(chan os.Signal, 1)
-	signal.Notify(make(chan os.Signal, 1)) // all: a command that signals everything does not end its supervisor
+	signal.Notify(make(chan os.Signal, 1), deadly...) // nobody reads: a command that signals everything does not end its supervisor
 	signal.Notify(children, syscall.SIGCHLD)
 	run, err := protocol.Read(link)
 	if err != nil {
@@ -80,6 +80,14 @@ func supervisorMain(inSandbox bool, began string) int {
 		return exitEOF
 	}
 	return s.look(c, deadline(c, began))
+}
+
+// deadly are the signals that end or stop a Go program by default, but for the two that
+// nobody can take. Each costs time at the start, so no others are taken.
+var deadly = []os.Signal{
+	syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGABRT,
+	syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU,
+	syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGSTKFLT,
 }
 
 // requests returns the frames of link, until it ends.

@@ -39,20 +39,6 @@ func monotonic() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// ignoreFaults makes the kernel drop those signals that the runtime would die of when another
-// process sends them. A fault of our own is still fatal. The runtime of a supervisor takes its
-// signals back, so that no command inherits this.
-func ignoreFaults() {
-	type action struct{ handler, flags, restorer, mask uint64 }
-	ignore := action{handler: 1} // SIG_IGN
-	for _, sig := range []syscall.Signal{
-		syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL,
-		syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGSTKFLT,
-	} {
-		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&ignore)), 0, 8, 0, 0)
-	}
-}
-
 // lowest is where the descriptors begin that this program keeps for itself.
 const lowest = 64
 

@@ -30,7 +30,7 @@ const (
 // A Greeting is an agent's answer to [Hello].
 type Greeting struct {
 	Version int    `json:"version"`
-	Build   string `json:"build"` // SHA-256 of the agent's file, in hex; empty where it cannot be read
+	Build   string `json:"build"` // names what the agent is made of, as package agents does; empty where it was built otherwise
 	PID     int    `json:"pid"`   // 1 in a sandbox
 	UID     int    `json:"uid"`
 	GID     int    `json:"gid"`

@@ -159,7 +159,7 @@ func TestDoctor(t *testing.T) {
 		"no image":     {&fakeEngine{}, nil, 0, []string{"ok    image ubuntu:latest: is missing; the first call pulls it"}},
 		"never pulled": {&fakeEngine{}, []string{"--pull=never"}, 1, []string{"FAIL  image ubuntu:latest: is missing, and --pull never", "hint: docker pull ubuntu:latest"}},
 		"no root":      {&fakeEngine{image: "sha256:1"}, []string{"--root=" + filepath.Join(root, "none")}, 1, []string{"FAIL  root ", "does not exist", "hint: give an existing directory"}},
-		"remote":       {&fakeEngine{image: "sha256:1", info: container.EngineInfo{Remote: true, Host: "ssh://far"}}, []string{"--root=" + root}, 1, []string{"on another machine", "FAIL  sandbox: the engine at ssh://far is on another machine"}},
+		"remote":       {&fakeEngine{image: "sha256:1", info: container.EngineInfo{Remote: true, Host: "ssh://far"}, refuses: &container.ConfigError{Text: "far"}}, []string{"--root=" + root}, 1, []string{"on another machine", "FAIL  sandbox: far"}},
 		"no sandbox":   {&fakeEngine{image: "sha256:1", openFail: errAway}, nil, 1, []string{"FAIL  sandbox: connection refused"}},
 		"no shell": {
 			&fakeEngine{image: "sha256:1", run: func(context.Context, container.Command, func(container.Progress)) (container.Result, error) {

@@ -26,10 +26,10 @@ func TestBadConfig(t *testing.T) {
 		config container.Config
 		want   string // in the error
 	}{
-		"source does not exist": {one(dir+"/none", "/data"), "cannot be mounted: it does not exist"},
-		"source is relative":    {one("here", "/data"), `"here" to mount is not an absolute path`},
+		"source does not exist": {one(dir+"/none", "/data"), "the mount at /data: its directory cannot be opened: it does not exist"},
+		"source is relative":    {one("here", "/data"), "its directory is not an absolute path"},
 		"source is a file":      {one(dir+"/file", "/data"), "it is not a directory"},
-		"the socket":            {one("/var/run/docker.sock", "/data"), "/var/run/docker.sock cannot be mounted"},
+		"the socket":            {one("/var/run/docker.sock", "/data"), "it is not a directory"},
 		"directory of a socket": {one("/var/run", "/data"), "the engine's socket is never mounted"},
 		"link to one":           {one(dir+"/link", "/data"), "the engine's socket is never mounted"},
 		"the whole machine":     {one("/", "/data"), "the engine's socket is never mounted"},
@@ -67,6 +67,55 @@ func TestBadConfig(t *testing.T) {
 			}
 			if !errors.As(err, new(*container.ConfigError)) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want a ConfigError that says %q", err, test.want)
+			}
+		})
+	}
+}
+
+// What is mounted must not be for commands to decide: they could replace a directory, or a
+// link on the way to it, by a link to anything.
+func TestMountThroughAnother(t *testing.T) {
+	top := shortDir(t)
+	for _, dir := range []string{"open/sub/deep", "other", "open/down", "openness"} {
+		if err := os.MkdirAll(filepath.Join(top, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{
+		"in": "open/sub", "open/out": top + "/other", "away": "open/out", "same": "open", "loop": "loop", "open/up": "down/../..",
+	} {
+		if err := os.Symlink(to, filepath.Join(top, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := map[string]struct {
+		source   string
+		readOnly bool // the other mount
+		refused  bool
+	}{
+		"below":                   {source: "open/sub", refused: true},
+		"far below":               {source: "open/sub/deep", refused: true},
+		"by a link":               {source: "in", refused: true},
+		"by a link in it":         {source: "open/out", refused: true},
+		"by a link to a link":     {source: "away", refused: true},
+		"through and back":        {source: "open/sub/../../other", refused: true}, // as sub decides where .. is
+		"out by a link":           {source: "open/up/other", refused: true},
+		"beside":                  {source: "other"},
+		"the same":                {source: "open"},
+		"the same by a link":      {source: "same"},
+		"below one to read":       {source: "open/sub", readOnly: true},
+		"in a circle":             {source: "loop", refused: true},
+		"a name that begins like": {source: "openness"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			mounts := []container.Mount{{Source: top + "/open", Target: "/a", ReadOnly: tt.readOnly}, {Source: top + "/" + tt.source, Target: "/b", ReadOnly: true}}
+			got, err := container.ResolveMounts(mounts)
+			if refused := errors.As(err, new(*container.ConfigError)); refused != tt.refused || err != nil && !strings.Contains(err.Error(), "the mount at /b") {
+				t.Errorf("%v, %v; want refused: %v", got, err, tt.refused)
+			}
+			if err == nil && strings.Contains(got[1].Source, "same") {
+				t.Errorf("a link is left: %v", got)
 			}
 		})
 	}

@@ -44,6 +44,13 @@ func (e *Engine) Open(ctx context.Context, c Config, report func(line string)) (
 	return &Sandbox{Backend: b, Info: info}, nil
 }
 
+// Check says what is wrong with c as far as that can be said before anything is pulled or
+// made; see [Engine.Open].
+func (e *Engine) Check(ctx context.Context, c Config) error {
+	_, err := e.prepare(ctx, c.withDefaults())
+	return err
+}
+
 // prepare finds what is wrong with c before anything is pulled or made.
 func (e *Engine) prepare(ctx context.Context, c Config) (spec, error) {
 	if err := c.check(); err != nil {

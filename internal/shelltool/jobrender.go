@@ -80,7 +80,7 @@ func (o *jobOut) render(b toolkit.Budget) toolkit.Result {
 		text = o.page().text(b.Text)
 		r.Job = o.job(b.All - len(text) - jsonSize(r))
 	case restart:
-		text = "the sandbox was restarted: all processes have ended; files stay, but for those in /tmp and other memory"
+		text = "the sandbox was restarted: all processes have ended; files stay, but for those in memory: /tmp, and /data without a root"
 	case getStatus:
 		text = o.status.text()
 	}

@@ -87,7 +87,7 @@ func (e entry) notes() (out []string) {
 		out = append(out, "note: it killed the process that watches over it: its output is lost")
 	}
 	if e.Restarted {
-		out = append(out, "note: only a restart of the sandbox ended it: all other processes are gone, files stay")
+		out = append(out, "note: only a restart of the sandbox ended it: all other processes are gone, and so are files in memory (/tmp, and /data without a root)")
 	}
 	return out
 }

@@ -202,3 +202,26 @@ func TestRootInARoot(t *testing.T) {
 		t.Errorf("mounted: %v", got)
 	}
 }
+
+// A directory that was looked at once may not lead elsewhere later: what lies on the way may be
+// for others to change.
+func TestDirectoriesArePinned(t *testing.T) {
+	for _, kind := range []string{"root", "mount"} {
+		t.Run(kind, func(t *testing.T) {
+			dir := realTemp(t)
+			link := filepath.Join(dir, "link")
+			must(t, os.Symlink(dir, link))
+			flag := map[string]string{"root": "--root=" + link, "mount": "--mount=" + link + ":/x:ro"}[kind]
+			e := &fakeEngine{}
+			h := newHarness(t, e, &recorder{decision: approval.Allow}, flag)
+			if got := h.shell(t, "ls"); got.refused {
+				t.Fatal(got.text)
+			}
+			must(t, os.Remove(link))
+			must(t, os.Symlink("/usr", link))
+			if got := h.shell(t, "ls"); !got.refused || !strings.Contains(got.text, "leads elsewhere than when the server first looked") || len(e.sandboxes()) != 1 {
+				t.Errorf("got %q, %d sandboxes", got.text, len(e.sandboxes()))
+			}
+		})
+	}
+}

@@ -84,7 +84,7 @@ func (e entry) notes() (out []string) {
 		out = append(out, fmt.Sprintf("note: %s left running%s", count(e.Left, "process", "processes"), how))
 	}
 	if e.Orphaned {
-		out = append(out, "note: it killed the process that watches over it: its output is lost")
+		out = append(out, "note: the process that watches over it was killed, by itself or by a command beside it: its output is lost")
 	}
 	if e.Restarted {
 		out = append(out, "note: only a restart of the sandbox ended it: all other processes are gone, and so are files in memory (/tmp, and /data without a root)")

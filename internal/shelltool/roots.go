@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/toolhost/toolhost/pkg/approval"
@@ -37,7 +38,41 @@ func (t *toolset) setting(ctx context.Context, call *toolkit.Call) (s setting, e
 		}
 		return s, nil
 	}
-	return s, s.mount(roots)
+	if err := s.mount(roots); err != nil {
+		return s, err
+	}
+	return s, t.holdAll(s.config.Mounts[len(roots):])
+}
+
+// pins remember where the operator's directories were when they were first looked at.
+type pins struct{ m sync.Map } // path as given -> resolved
+
+// hold refuses a directory that is elsewhere than before: whoever can change something on the
+// way to it could show commands any other. What says which one it is.
+func (p *pins) hold(given, real, what string) error {
+	if first, _ := p.m.LoadOrStore(given, real); first != real {
+		return toolkit.Errorf("%s leads elsewhere than when the server first looked; if that is meant, the operator starts the server again", toolkit.Inline(what))
+	}
+	return nil
+}
+
+// holdAll pins the operator's roots, and his mounts, which are resolved by now.
+func (t *toolset) holdAll(resolved []container.Mount) error {
+	for _, r := range t.operator.Roots() {
+		real, err := realRoot(r.Dir())
+		if err != nil {
+			return err
+		}
+		if err := t.pins.hold(r.Dir(), real, "the root "+r.Dir()); err != nil {
+			return err
+		}
+	}
+	for i, m := range t.config.Mounts {
+		if err := t.pins.hold(m.Source, resolved[i].Source, "the mount at "+m.Target); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // resolve asks the engine what s needs of it, unless a has a sandbox like s already. It never
@@ -114,17 +149,17 @@ func outermost(roots []*fsroot.Root) (dirs []string, err error) {
 // when it mounts.
 func checkRoot(r *fsroot.Root) error {
 	origin, _ := r.Origin(".")
-	dir, err := resolved(r.Dir())
+	dir, err := realRoot(r.Dir())
 	if err != nil {
 		return err
 	}
-	if top, err := resolved(origin.Dir()); err != nil || !inside(dir, top) {
+	if top, err := realRoot(origin.Dir()); err != nil || !inside(dir, top) {
 		return toolkit.Errorf("the root %s leads outside the allowed roots", toolkit.Inline(r.Dir()))
 	}
 	return nil
 }
 
-func resolved(dir string) (string, error) {
+func realRoot(dir string) (string, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", toolkit.Because(err, "the root directory %s does not exist or cannot be opened: the operator names roots with --root DIR (or MCP_SHELL_ROOT), a client declares its own", toolkit.Inline(dir))

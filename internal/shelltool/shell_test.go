@@ -107,8 +107,8 @@ func TestResults(t *testing.T) {
 		},
 		"lost its output": {
 			[]container.Result{with(wrote("", ""), func(r *container.Result) { r.Code, r.Signal, r.Orphaned = 137, "SIGKILL", true })},
-			"[exit code 137 (SIGKILL), no output]\n[note: it killed the process that watches over it: its output is lost]",
-			[]any{entry("", "", code(137), obj{"signal": "SIGKILL", "note": "it killed the process that watches over it: its output is lost"})},
+			"[exit code 137 (SIGKILL), no output]\n[note: the process that watches over it was killed, by itself or by a command beside it: its output is lost]",
+			[]any{entry("", "", code(137), obj{"signal": "SIGKILL", "note": "the process that watches over it was killed, by itself or by a command beside it: its output is lost"})},
 			nil,
 		},
 	} {

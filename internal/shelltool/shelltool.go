@@ -70,6 +70,7 @@ type toolset struct {
 	*settings
 	link *link
 	pool *pool
+	pins pins
 }
 
 func setup(c *cli.Context, s *toolkit.Server, find connector) error {

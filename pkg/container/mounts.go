@@ -23,7 +23,7 @@ var reserved = []string{"/proc", "/sys", "/dev", agentDir}
 // root of this machine.
 func (e *Engine) bindMounts(c Config) (mounts []mount.Mount, err error) {
 	if len(c.Mounts) > 0 && e.at.remote() {
-		return nil, configError(nil, "the engine %s is another machine: it cannot show directories of this one", e.at.host)
+		return nil, configError(nil, "the engine %s is another machine: it cannot show directories of this one", withoutPassword(e.at.host))
 	}
 	resolved, err := ResolveMounts(c.Mounts)
 	if err != nil {
@@ -160,9 +160,17 @@ func within(p, dir string) bool {
 	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }
 
+// otherSockets are where what makes containers listens beside the engines that we look for.
+var otherSockets = []string{
+	"/run/containerd/containerd.sock", "/run/docker/containerd/containerd.sock", "/run/crio/crio.sock", "/run/buildkit/buildkitd.sock",
+}
+
 // sockets returns where engines listen on this machine: this one and others.
 func (e *Engine) sockets() (paths []string) {
-	hosts := []string{e.at.host, "unix:///run/containerd/containerd.sock"}
+	hosts := []string{e.at.host}
+	for _, path := range otherSockets {
+		hosts = append(hosts, "unix://"+path)
+	}
 	for _, p := range socketPlaces() {
 		hosts = append(hosts, p.host)
 	}

@@ -97,7 +97,7 @@ func (e *Engine) startAgent(ctx context.Context, c Config, s spec, a agents.Agen
 	h := &dockerHost{engine: e, spec: s.running([]string{agentPath}, agentMount(a, true)), settle: func() {}}
 	defer func() { h.settle() }()
 	can := Abilities{ExactKill: true, Jobs: true, OOM: true, Isolated: true}
-	b, err := newAgentBackend(ctx, h, agentOptions{name: "agent", can: can, dir: c.Dir, build: a.Build})
+	b, err := newAgentBackend(ctx, h, agentOptions{name: "agent", can: can, dir: c.Dir, build: a.Build, mounts: s.seen})
 	if err != nil {
 		return nil, "", h.explain(err)
 	}

@@ -35,6 +35,7 @@ var quietEnv = map[string]string{
 type spec struct {
 	config *container.Config
 	host   *container.HostConfig
+	seen   seenMounts
 }
 
 // withDefaults fills in what c leaves out.
@@ -81,6 +82,10 @@ func (e *Engine) spec(c Config, rootless bool) (spec, error) {
 	if err != nil {
 		return spec{}, err
 	}
+	seen, err := see(mounts)
+	if err != nil {
+		return spec{}, err
+	}
 	u, err := userFor(c, rootless)
 	if err != nil {
 		return spec{}, err
@@ -100,7 +105,7 @@ func (e *Engine) spec(c Config, rootless bool) (spec, error) {
 			Healthcheck:     &container.HealthConfig{Test: []string{"NONE"}},
 			Labels:          e.owner.labels(time.Now(), c.Lifetime),
 		},
-		host: hostConfig(c),
+		host: hostConfig(c), seen: seen,
 	}
 	s.host.Mounts, s.host.Tmpfs = mounts, tmpfs
 	return s, nil
@@ -111,7 +116,7 @@ func (s spec) running(argv []string, more ...mount.Mount) spec {
 	config, host := *s.config, *s.host
 	config.Entrypoint, config.Cmd = argv, []string{}
 	host.Mounts = slices.Concat(host.Mounts, more)
-	return spec{config: &config, host: &host}
+	return spec{config: &config, host: &host, seen: s.seen}
 }
 
 // hostConfig returns the limits and the hardening. Seccomp and AppArmor are the engine's own

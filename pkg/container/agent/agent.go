@@ -106,9 +106,7 @@ func (a *agent) read(in io.Reader, lease time.Duration) int {
 func (a *agent) take(f protocol.Frame) {
 	switch f.Kind {
 	case protocol.Hello:
-		a.send(frame(protocol.Hello, f.ID, protocol.Greeting{
-			Version: protocol.Version, Build: build, PID: os.Getpid(), UID: os.Getuid(), GID: os.Getgid(),
-		}))
+		a.greet(f)
 	case protocol.Ping:
 		a.send(frame(protocol.Ping, f.ID, nil))
 	case protocol.Run:
@@ -120,6 +118,24 @@ func (a *agent) take(f protocol.Frame) {
 	default:
 		a.send(failed(f.ID, protocol.BadRequest, "this kind of frame is no request"))
 	}
+}
+
+// greet says who this agent is, and what it finds where the server wants it to look.
+func (a *agent) greet(f protocol.Frame) {
+	g := protocol.Greeting{
+		Version: protocol.Version, Build: build, PID: os.Getpid(), UID: os.Getuid(), GID: os.Getgid(), Boot: bootID(),
+	}
+	var s protocol.Salutation
+	if len(f.Header) > 0 && f.Decode(&s) != nil {
+		a.send(failed(f.ID, protocol.BadRequest, "this is no salutation"))
+		return
+	}
+	for _, path := range s.Look {
+		var st syscall.Stat_t // zero where there is nothing
+		syscall.Stat(path, &st)
+		g.Found = append(g.Found, protocol.File{Device: st.Dev, Inode: st.Ino})
+	}
+	a.send(frame(protocol.Hello, f.ID, g))
 }
 
 // send writes f to the server. Where the server does not read, it waits.

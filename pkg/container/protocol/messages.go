@@ -27,6 +27,18 @@ const (
 	PingEvery = 15 * time.Second
 )
 
+// A Salutation is what a server says in [Hello].
+type Salutation struct {
+	Look []string `json:"look,omitempty"` // paths that the answer shall tell apart from others
+}
+
+// A File is which file a path leads to: the same numbers mean the same one to all processes
+// of a kernel. Both are 0 where there is none.
+type File struct {
+	Device uint64 `json:"device"`
+	Inode  uint64 `json:"inode"`
+}
+
 // A Greeting is an agent's answer to [Hello].
 type Greeting struct {
 	Version int    `json:"version"`
@@ -34,6 +46,8 @@ type Greeting struct {
 	PID     int    `json:"pid"`   // 1 in a sandbox
 	UID     int    `json:"uid"`
 	GID     int    `json:"gid"`
+	Boot    string `json:"boot,omitempty"`  // names the kernel since it booted; empty where that is unknown
+	Found   []File `json:"found,omitempty"` // for each path of Salutation.Look
 }
 
 // A Command is what to run. Its standard input is the body of the frame.

@@ -168,3 +168,57 @@ func TestRemoteMount(t *testing.T) {
 		t.Errorf("without a mount: %q", got)
 	}
 }
+
+// The engine resolves a mount's path again when it restarts a sandbox. One that shows another
+// directory than the one that was looked at is not used.
+func TestMountReplacedUnderASandbox(t *testing.T) {
+	top := t.TempDir()
+	for _, dir := range []string{"mine", "theirs"} {
+		if err := os.Mkdir(filepath.Join(top, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(top, dir, "name"), dir)
+	}
+	mine := filepath.Join(top, "mine")
+	s := sandbox(t, engine(t), busybox(t, container.Config{Mounts: []container.Mount{{Source: mine, Target: "/data"}}}))
+	if got := output(t, s, "cat name"); got != "mine" {
+		t.Fatalf("got %q", got)
+	}
+	if err := s.Restart(t.Context()); err != nil {
+		t.Fatalf("a restart with the same directory: %v", err)
+	}
+	if err := errors.Join(os.Rename(mine, mine+"-moved"), os.Symlink("theirs", mine)); err != nil {
+		t.Fatal(err)
+	}
+	err := s.Restart(t.Context())
+	if !errors.As(err, new(*container.LostError)) || !strings.Contains(err.Error(), "the mount at /data was replaced") {
+		t.Errorf("a restart with another one: %v", err)
+	}
+	<-s.Done()
+}
+
+// Commands run as who owns the directory where they run, whatever else is mounted.
+func TestUserIsTheOwnerOfTheDirectory(t *testing.T) {
+	top := t.TempDir()
+	mine := filepath.Join(top, "mine")
+	if err := errors.Join(os.Mkdir(mine, 0o755), os.Chown(mine, 4242, 4343)); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		mounts []container.Mount
+		want   string
+	}{
+		"none":               {nil, "1000:1000"},
+		"elsewhere":          {[]container.Mount{{Source: "/etc", Target: "/e", ReadOnly: true}}, "1000:1000"},
+		"where commands run": {[]container.Mount{{Source: "/etc", Target: "/e", ReadOnly: true}, {Source: mine, Target: "/data"}}, "4242:4343"},
+		"below it":           {[]container.Mount{{Source: mine, Target: "/data/mine"}}, "4242:4343"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := sandbox(t, engine(t), busybox(t, container.Config{Mounts: tt.mounts}))
+			if got := output(t, s, "echo $(id -u):$(id -g)"); got != tt.want || s.Info.User != tt.want {
+				t.Errorf("got %q, Info says %q, want %q", got, s.Info.User, tt.want)
+			}
+		})
+	}
+}

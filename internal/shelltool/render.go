@@ -83,7 +83,12 @@ func (e entry) notes() (out []string) {
 		}
 		out = append(out, fmt.Sprintf("note: %s left running%s", count(e.Left, "process", "processes"), how))
 	}
-	if e.Orphaned {
+	switch {
+	case e.Orphaned && e.TimedOut:
+		out = append(out, "note: only killing everything in the sandbox ended it: its output is lost")
+	case e.Orphaned && e.OOM:
+		out = append(out, "note: the process that watches over it was killed too: its output is lost")
+	case e.Orphaned:
 		out = append(out, "note: the process that watches over it was killed, by itself or by a command beside it: its output is lost")
 	}
 	if e.Restarted {

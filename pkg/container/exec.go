@@ -106,7 +106,7 @@ func (b *execBackend) adopt(s stream) {
 		current := b.epoch == epoch
 		b.mu.Unlock()
 		if current {
-			b.lose(&LostError{Why: "its first process ended", Err: err})
+			b.lose(&LostError{Why: "its first process ended, as it does when the engine ends the container or when memory runs out", Err: err})
 		}
 	}()
 }

@@ -32,7 +32,7 @@ func (e *Engine) Open(ctx context.Context, c Config, report func(line string)) (
 	}
 	b, id, err := e.openWithAgent(ctx, c, s)
 	if cannotRun(err) && ctx.Err() == nil {
-		info.Degraded = err.Error() + ": commands run by docker exec, which is slower, and cannot list what a command leaves running"
+		info.Degraded = err.Error() + ": commands run by docker exec, which is slower, cannot list what a command leaves running, and at a timeout misses a process that clears its environment"
 		if b, id, err = e.openForExec(ctx, c, s); err != nil {
 			return nil, fmt.Errorf("open a sandbox: %s; and docker exec does not do either: %w", info.Degraded, err)
 		}

@@ -23,19 +23,20 @@ type job struct {
 	dead     chan struct{} // closed when the supervisor is reaped
 	pid      int           // of the supervisor; 0 before it is started
 	status   syscall.WaitStatus
-	spoke    bool // the supervisor was about to start the command
-	answered bool // the Run
-	left     bool // the command left something running
-	ended    bool // and the server was told of its end
-	killed   bool // the server wants it to end
-	purges   bool // counted in agent.purging
+	spoke    bool  // the supervisor was about to start the command
+	answered bool  // the Run
+	left     bool  // the command left something running
+	ended    bool  // and the server was told of its end
+	killed   bool  // the server wants it to end
+	purges   bool  // counted in agent.purging
+	oom      int64 // kills by the memory limit before it began
 	asked    map[uint64]protocol.Kind
 	timers   []*time.Timer
 }
 
 func newJob(a *agent, id uint64, timeout time.Duration) *job {
 	return &job{
-		agent: a, id: id, began: monotonic(), timeout: timeout,
+		agent: a, id: id, began: monotonic(), timeout: timeout, oom: oomKills(),
 		queue: newQueue(), dead: make(chan struct{}), asked: map[uint64]protocol.Kind{},
 	}
 }
@@ -213,7 +214,7 @@ func (j *job) finish(killed int) {
 	case !answered:
 		code, signal := exitCode(syscall.WaitStatus(syscall.SIGKILL))
 		j.remove(frame(protocol.Result, j.id, protocol.Outcome{
-			Code: code, Signal: signal, Orphaned: true, Killed: killed,
+			Code: code, Signal: signal, Orphaned: true, Killed: killed, OOM: oomKills() > j.oom,
 			TimedOut: late && !j.killed, Stopped: j.killed, TookUS: (monotonic() - j.began).Microseconds(),
 		}), killed)
 	case orphaned:

@@ -10,10 +10,10 @@ const Version = 1
 // request to kill it. The supervisor climbs the first rungs, the agent and then the server
 // the next ones if there is no answer.
 const (
-	TermGrace  = 200 * time.Millisecond  // from SIGTERM to SIGKILL of all descendants, again and again
-	AloneAfter = 700 * time.Millisecond  // if no other command runs: SIGKILL of everything but the agent
-	AgentAfter = 1200 * time.Millisecond // the agent does the same itself, and answers for the supervisor
-	RestartAt  = 2 * time.Second         // the server restarts the sandbox
+	TermGrace  = 200 * time.Millisecond // from SIGTERM to SIGKILL of all descendants, again and again
+	AloneAfter = 700 * time.Millisecond // if no other command runs: SIGKILL of everything but the agent
+	AgentAfter = 2 * time.Second        // the agent does the same itself, and answers for the supervisor
+	RestartAt  = 2 * time.Second        // the server restarts the sandbox
 )
 
 // Drain is how long output is awaited after a command has exited while others still hold its

@@ -199,6 +199,20 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// The limit on output that a call gives is said back to it, as the Responses API has it.
+func TestLimitIsSaidBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		given, want any
+	}{
+		"none": {nil, nil}, "0, the default": {0, nil}, "one": {50, 50.0}, "above the largest": {1e9, 200_000.0},
+	} {
+		got := newHarness(t, &fakeEngine{}, nil).call(t, "shell", args{"command": "ls", "max_output_length": c.given})
+		if got.refused || got.result["max_output_length"] != c.want {
+			t.Errorf("%s: got %v, %q, want %v", name, got.result["max_output_length"], got.text, c.want)
+		}
+	}
+}
+
 // What cannot be run is refused with the argument's name, what came and what would do, and
 // no sandbox is made for it.
 func TestRefusedArguments(t *testing.T) {

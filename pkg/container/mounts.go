@@ -29,6 +29,9 @@ func (e *Engine) bindMounts(c Config) (mounts []mount.Mount, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := placesExist(resolved); err != nil {
+		return nil, err
+	}
 	targets := map[string]bool{}
 	for _, m := range resolved {
 		target, err := checkTarget(m.Target)
@@ -77,6 +80,23 @@ func ResolveMounts(mounts []Mount) ([]Mount, error) {
 		}
 	}
 	return out, nil
+}
+
+// placesExist refuses a mount within another whose place is not there: the engine would make
+// it, as root's, on this machine, or could not.
+func placesExist(mounts []Mount) error {
+	for _, m := range mounts {
+		for _, outer := range mounts {
+			below, ok := strings.CutPrefix(path.Clean(m.Target), path.Clean(outer.Target)+"/")
+			if !ok {
+				continue
+			}
+			if info, err := os.Lstat(filepath.Join(outer.Source, filepath.FromSlash(below))); err != nil || !info.IsDir() {
+				return configError(err, "the mount at %s lies in the one at %s, where there is no directory %s: make it first", m.Target, outer.Target, below)
+			}
+		}
+	}
+	return nil
 }
 
 // realDirectory returns the source of m with its links resolved.

@@ -149,6 +149,27 @@ func TestExecBackend(t *testing.T) {
 	})
 }
 
+// Where docker exec cannot start what would end a command, a restart ends it.
+func TestExecRestarts(t *testing.T) {
+	b, err := engine(t).OpenExec(t.Context(), busybox(t, container.Config{PIDs: 40}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	full := container.Command{
+		Argv:    []string{"/bin/sh", "-c", "echo begin; (while sleep 1000 & do :; done) 2>/dev/null; while :; do :; done"},
+		Timeout: time.Second, Limit: 100,
+	}
+	began := time.Now()
+	res, err := b.Run(t.Context(), full, nil)
+	if err != nil || !res.TimedOut || !res.Restarted || res.Stdout.Text != "begin\n" {
+		t.Errorf("after %s got %+v, %v", time.Since(began), res, err)
+	}
+	if got := output(t, b, "ps | grep -c '[s]leep 1000' || true"); got != "0" {
+		t.Errorf("after it there are %s processes of it", got)
+	}
+}
+
 func TestInfo(t *testing.T) {
 	e := engine(t)
 	info, err := e.Info(t.Context())

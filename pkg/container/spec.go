@@ -13,12 +13,17 @@ import (
 	"github.com/docker/docker/api/types/mount"
 )
 
-// What a sandbox has whatever its Config says, in bytes where it is a size.
+// The file systems in memory have these sizes at most, in bytes, and all of them together leave
+// a part of a sandbox's memory to processes: what they hold cannot be reclaimed, and what runs
+// the commands would have to go for it.
 const (
-	tmpSize   = 256 << 20
-	shmSize   = 64 << 20
-	openFiles = 4096
+	tmpSize      = 256 << 20 // or a quarter of the memory
+	shmSize      = 64 << 20  // or a sixteenth
+	scratchShare = 3         // of the memory, for the directory for commands: one part in so many
 )
+
+// openFiles is how many files a process can have open.
+const openFiles = 4096
 
 // devCapabilities are those that the profile dev keeps: what package managers need, and KILL,
 // without which root could not end the processes of the users it becomes.
@@ -131,7 +136,7 @@ func hostConfig(c Config) *container.HostConfig {
 		LogConfig:      container.LogConfig{Type: "none"},
 		ReadonlyRootfs: c.ReadOnly,
 		Runtime:        c.Runtime,
-		ShmSize:        shmSize,
+		ShmSize:        min(shmSize, c.Memory/16),
 		Init:           new(bool), // the agent must be process 1, which its own commands cannot kill
 		Resources: container.Resources{
 			Memory: c.Memory, MemorySwap: c.Memory, // equal: no swap
@@ -149,9 +154,9 @@ func hostConfig(c Config) *container.HostConfig {
 }
 
 // scratch returns the file systems in memory: /tmp, and where no mount holds the directory
-// for commands, that one too. It may fill half of the memory, which it counts as.
+// for commands, that one too. All of them count as memory.
 func scratch(c Config, u user, mounts []mount.Mount) (map[string]string, error) {
-	t := map[string]string{"/tmp": u.tmpfs(tmpSize, "1777")}
+	t := map[string]string{"/tmp": u.tmpfs(min(tmpSize, c.Memory/4), "1777")}
 	held := func(m mount.Mount) bool { return within(c.Dir, m.Target) }
 	if within(c.Dir, "/tmp") || slices.ContainsFunc(mounts, held) {
 		return t, nil
@@ -159,7 +164,7 @@ func scratch(c Config, u user, mounts []mount.Mount) (map[string]string, error) 
 	if _, err := checkTarget(c.Dir); err != nil {
 		return nil, err
 	}
-	t[c.Dir] = u.tmpfs(c.Memory/2, "0755")
+	t[c.Dir] = u.tmpfs(c.Memory/scratchShare, "0755")
 	return t, nil
 }
 

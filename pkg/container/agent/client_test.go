@@ -25,6 +25,10 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
+	if pid := os.Getenv("TRACE"); pid != "" {
+		trace(atoi(pid))
+		return
+	}
 	dir, err := os.MkdirTemp("", "agent")
 	if err != nil {
 		panic(err)

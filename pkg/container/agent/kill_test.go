@@ -3,8 +3,12 @@
 package main_test
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -225,6 +229,54 @@ func TestForkBomb(t *testing.T) {
 	if r := c.run(c.sh("echo next")); r.stdout != "next\n" {
 		t.Errorf("the next command: %+v", r)
 	}
+}
+
+// What holds a dead process from outside of its tree keeps the supervisor from its end. Where no other
+// command runs the supervisor kills everything then, and lives to tell what was written; half a second
+// later the agent would take it along. A machine that is too busy for that is asked again.
+func TestAlone(t *testing.T) {
+	nsenter := testneed.Tool(t, "nsenter")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := startFirst(t)
+	for range 4 {
+		cmd := c.sh("echo $$; exec sleep 60")
+		cmd.TimeoutMS, cmd.ProgressMS = 1500, 20
+		_, frames := c.ask(protocol.Run, cmd)
+		r := protocol.Report{}
+		for r.Bytes == 0 {
+			c.decode(c.wait(frames, protocol.Progress), &r)
+		}
+		tracer := exec.Command(nsenter, "--target", itoa(c.pid()), "--pid", self)
+		tracer.Env = append(os.Environ(), "TRACE="+r.Line)
+		said, err := tracer.Output() // it is killed
+		if string(said) != "traces\n" {
+			t.Fatalf("the tracer says %q: %v", said, err)
+		}
+		got := c.result(frames)
+		c.empty()
+		if !got.TimedOut {
+			t.Fatalf("%+v", got)
+		}
+		if !got.Orphaned && got.stdout == r.Line+"\n" {
+			return
+		}
+	}
+	t.Error("the agent kills the supervisor each time")
+}
+
+// trace is what the test program does that holds a process: it traces it, and waits to be killed.
+func trace(pid int) {
+	const seize = 0x4206
+	runtime.LockOSThread() // the thread is the tracer
+	if _, _, errno := syscall.Syscall6(syscall.SYS_PTRACE, seize, uintptr(pid), 0, 0, 0, 0); errno != 0 {
+		fmt.Println(errno)
+		return
+	}
+	fmt.Println("traces")
+	time.Sleep(time.Hour)
 }
 
 // At a limit on processes a command is refused, jobs can still be killed, and then

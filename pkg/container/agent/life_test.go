@@ -52,7 +52,8 @@ func TestJobWithoutStreams(t *testing.T) {
 	}
 }
 
-// What ends while the command's output is awaited is not left.
+// What ends while the command's output is awaited is not left. On a busy machine it may end later
+// than that: then it is asked again.
 func TestNoJob(t *testing.T) {
 	c := startPlain(t)
 	for script, want := range map[string]string{
@@ -61,7 +62,15 @@ func TestNoJob(t *testing.T) {
 		"(sleep 0.02; echo late) & echo hi":          "hi\nlate\n",
 		"(sleep 0.02; echo late >&2) >/dev/null & :": "",
 	} {
-		if r := c.run(c.sh(script)); r.Left != 0 || r.stdout != want {
+		r := c.run(c.sh(script))
+		for range 20 {
+			if r.Left == 0 {
+				break
+			}
+			c.empty()
+			r = c.run(c.sh(script))
+		}
+		if r.Left != 0 || r.stdout != want {
 			t.Errorf("%s: %+v", script, r)
 		}
 	}

@@ -181,7 +181,7 @@ func (p pipes) ours(i int, name string) *os.File {
 
 // volunteerAgain is after what time those volunteer that the command started before it did
 // itself. Most commands have ended by then.
-const volunteerAgain = 5 * time.Millisecond
+const volunteerAgain = 20 * time.Millisecond
 
 // volunteerAll makes everything below this process volunteer.
 func volunteerAll() {

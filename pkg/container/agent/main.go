@@ -1,5 +1,10 @@
 //go:build linux
 
+// How many processors to use is said below, and need not be looked for in /proc.
+//
+//go:debug containermaxprocs=0
+//go:debug updatemaxprocs=0
+
 // Command agent runs commands for a server that it hears on its standard input and answers on
 // its standard output, as package protocol says. In a sandbox it is the first process; it
 // serves as a plain process of a Linux machine as well.

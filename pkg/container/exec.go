@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -288,10 +289,8 @@ func (r *execRun) progress() {
 		return
 	}
 	line, n := r.out.Line()
-	if other, m := r.errs.Line(); line == "" {
-		line, n = other, n+m
-	}
-	r.report(Progress{Line: line, Bytes: n, Took: time.Since(r.began)})
+	other, m := r.errs.Line()
+	r.report(Progress{Line: cmp.Or(line, other), Bytes: n + m, Took: time.Since(r.began)})
 }
 
 func (r *execRun) end(ctx context.Context, x execution, err error) (Result, error) {

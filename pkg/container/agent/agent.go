@@ -25,6 +25,7 @@ type agent struct {
 	mu       sync.Mutex
 	jobs     map[uint64]*job // by the id of their Run, until their last frame is written
 	pids     map[int]*job    // those whose supervisor lives
+	spare    *spare          // a supervisor without a command yet; nil while there is none
 	forking  int             // supervisors that are being started; their pids are not known yet
 	early    map[int]syscall.WaitStatus
 	purging  int // jobs whose supervisor may kill everything: no other may start
@@ -58,6 +59,7 @@ func agentMain(lease time.Duration) int {
 	signal.Notify(children, syscall.SIGCHLD)
 	a.takeSignals()
 	go a.reap(children)
+	go a.makeSpare()
 	go func() { a.end(a.read(in, lease)) }()
 
 	code := <-a.ends
@@ -166,7 +168,7 @@ func (a *agent) run(f protocol.Frame) {
 		a.send(failed(f.ID, protocol.BadRequest, wrong))
 		return
 	}
-	j := newJob(a, f.ID, time.Duration(c.TimeoutMS)*time.Millisecond)
+	j := newJob(a, f, time.Duration(c.TimeoutMS)*time.Millisecond)
 	a.mu.Lock()
 	_, taken := a.jobs[f.ID]
 	if !taken {
@@ -177,7 +179,6 @@ func (a *agent) run(f protocol.Frame) {
 		a.send(failed(f.ID, protocol.BadRequest, "the id is in use"))
 		return
 	}
-	j.queue.send(f)
 	go j.live()
 }
 

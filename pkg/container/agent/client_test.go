@@ -400,11 +400,20 @@ func (c *client) tree(root int) (pids []int) {
 	return pids
 }
 
-// empty waits until nothing is below the agent.
+// empty waits until nothing is below the agent but its spare.
 func (c *client) empty() {
 	c.t.Helper()
 	pid := c.pid()
-	await(c.t, "an agent without children", func() bool { return len(c.tree(pid)) == 0 })
+	await(c.t, "an agent without children", func() bool {
+		below := c.tree(pid)
+		return len(below) == 1 && isSpare(below[0])
+	})
+}
+
+// isSpare reports whether a process without children is a living supervisor.
+func isSpare(pid int) bool {
+	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return strings.HasPrefix(string(line), "agent\x00supervise\x00")
 }
 
 func await(t testing.TB, what string, ok func() bool) {

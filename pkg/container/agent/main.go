@@ -46,9 +46,9 @@ const (
 func main() {
 	hide()
 	args := os.Args[1:]
-	if len(args) == 3 && args[0] == supervise {
+	if len(args) == 2 && args[0] == supervise {
 		prepare(1, supervisorThreads)
-		os.Exit(supervisorMain(args[1] == sandboxed, args[2]))
+		os.Exit(supervisorMain(args[1] == sandboxed))
 	}
 	lease := protocol.Lease
 	if len(args) == 1 { // for tests

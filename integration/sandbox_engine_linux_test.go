@@ -1,7 +1,10 @@
 package integration_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
+	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -194,4 +197,62 @@ func TestCancelledCommandEnds(t *testing.T) {
 	s.runs("yes", true, patience)
 	s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + marshal(id) + `}}`)
 	t.Logf("it had ended after %s", s.runs("yes", false, 5*time.Second))
+}
+
+// A gigabyte of output is dropped where it is written: the server's memory does not notice, and the
+// answer holds the beginning, the end and the exact count between them.
+func TestFloodTakesNoMemory(t *testing.T) {
+	t.Parallel()
+	s := startShell(t, testengine.Docker(t))
+	s.run("true")
+	const size, limit, growth = 1_000_000_000, 1000, 10_000 // bytes, characters, KiB
+	before := s.memory("VmRSS:")
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.cmd.Process.Pid), []byte("5"), 0); err != nil {
+		t.Fatalf("reset the peak of memory: %v", err)
+	}
+	line := fmt.Sprintf("echo first; yes 0123456789abcde | head -c %d; echo last", size)
+	s.send(legacy.call("flood", "shell", fmt.Sprintf(`{"commands":%s,"timeout_ms":600000,"max_output_length":%d}`, marshal([]string{line}), limit)))
+	var m message
+	select {
+	case m = <-s.lines: // nothing else is asked, and no progress
+	case <-time.After(10 * time.Minute):
+		t.Fatal("no answer")
+	}
+	if m.Result == nil || m.Result.IsError {
+		t.Fatalf("%+v %s", m.Error, m.text())
+	}
+	var r struct {
+		Output []struct {
+			Stdout  string
+			Omitted int `json:"stdout_omitted"`
+		}
+	}
+	if err := json.Unmarshal(m.Result.StructuredContent, &r); err != nil || len(r.Output) != 1 {
+		t.Fatalf("%s: %v", m.Result.StructuredContent, err)
+	}
+	out := r.Output[0]
+	mark := fmt.Sprintf("\n[... %d characters omitted ...]\n", out.Omitted)
+	if !strings.HasPrefix(out.Stdout, "first\n0123") || !strings.HasSuffix(out.Stdout, "\nlast\n") || !strings.Contains(out.Stdout, mark) ||
+		len(out.Stdout) > limit || len(out.Stdout)-len(mark)+out.Omitted != size+len("first\nlast\n") {
+		t.Errorf("%d characters are shown and %d omitted: %q", len(out.Stdout), out.Omitted, out.Stdout)
+	}
+	peak := s.memory("VmHWM:")
+	t.Logf("the server's memory grew from %d to at most %d KiB", before, peak)
+	if peak-before > growth {
+		t.Errorf("the server's memory grew by %d KiB, want at most %d", peak-before, growth)
+	}
+}
+
+// memory returns a size of the server's memory, in KiB.
+func (s *sandboxed) memory(name string) (kib int) {
+	s.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), name)
+	if _, err := fmt.Sscan(rest, &kib); err != nil {
+		s.t.Fatalf("read %s %v", name, err)
+	}
+	return kib
 }

@@ -25,7 +25,11 @@ func doctor(c *cli.Context, find connector) []toolkit.Finding {
 	defer cancel()
 	t := &toolset{settings: o, link: newLink(find, o)}
 	defer t.link.close()
-	out, roots := o.rootFindings()
+	out := o.rootFindings()
+	roots, err := outermost(o.operator.Roots())
+	if err != nil { // said above
+		return out
+	}
 	e, info, err := t.link.get(ctx)
 	if err != nil {
 		return append(out, toolkit.Finding{What: "engine", Text: words(err), Hint: "start Docker, or name the engine: mcp-shell --host unix:///path/to/docker.sock"})
@@ -37,7 +41,7 @@ func doctor(c *cli.Context, find connector) []toolkit.Finding {
 			return out
 		}
 	}
-	return append(out, t.trial(ctx, roots, info))
+	return append(out, t.trial(ctx, roots))
 }
 
 // words returns what may be read of an error here, where all may be.
@@ -48,30 +52,25 @@ func words(err error) string {
 	return err.Error()
 }
 
-// rootFindings looks at the roots, and returns the directories of those that can be used.
-func (o *settings) rootFindings() (out []toolkit.Finding, dirs []string) {
+// rootFindings looks at the roots.
+func (o *settings) rootFindings() (out []toolkit.Finding) {
 	for _, r := range o.operator.Roots() {
-		f := rootFinding(r)
-		if dir, err := realDir(r); err == nil {
-			dirs = append(dirs, dir)
-		}
-		out = append(out, f)
+		out = append(out, rootFinding(r))
 	}
 	if o.operator.Empty() {
 		out = append(out, toolkit.Finding{What: "roots", OK: true, Text: "none. " + o.files()})
 	}
-	return out, dirs
+	return out
 }
 
 func rootFinding(r *fsroot.Root) toolkit.Finding {
 	f := toolkit.Finding{What: "root " + r.Dir()}
-	dir, err := realDir(r)
-	if err != nil {
+	if err := checkRoot(r); err != nil {
 		f.Text, f.Hint = words(err), "give an existing directory"
 		return f
 	}
 	f.OK, f.Text = true, "is there"
-	if uid, ok := ownerOf(dir); ok {
+	if uid, ok := ownerOf(r.Dir()); ok {
 		f.Text = fmt.Sprintf("belongs to uid %d, as whom commands run unless --user says otherwise", uid)
 	}
 	return f
@@ -115,16 +114,13 @@ func (t *toolset) imageFinding(ctx context.Context, e engine) (f toolkit.Finding
 }
 
 // trial makes a sandbox and runs nothing in it.
-func (t *toolset) trial(ctx context.Context, roots []string, info container.EngineInfo) toolkit.Finding {
+func (t *toolset) trial(ctx context.Context, roots []string) toolkit.Finding {
 	f := toolkit.Finding{What: "sandbox"}
 	s := setting{config: t.config}
 	s.config.Pull = container.PullNever
 	if t.local {
 		s.config.Dir = strings.Join(roots[:min(1, len(roots))], "")
 	} else if err := s.mount(roots); err != nil {
-		f.Text = words(err)
-		return f
-	} else if err := s.refuse(info); err != nil {
 		f.Text = words(err)
 		return f
 	}

@@ -10,6 +10,7 @@ import (
 // An engine makes sandboxes. A [container.Engine] makes containers.
 type engine interface {
 	HasImage(ctx context.Context, image string) (id string, ok bool, err error)
+	Check(ctx context.Context, c container.Config) error
 	Open(ctx context.Context, c container.Config, report func(line string)) (*container.Sandbox, error)
 	Info(ctx context.Context) (container.EngineInfo, error)
 	Close() error
@@ -19,6 +20,7 @@ type engine interface {
 type localEngine struct{}
 
 func (localEngine) HasImage(context.Context, string) (string, bool, error)   { return "", true, nil }
+func (localEngine) Check(context.Context, container.Config) error            { return nil }
 func (localEngine) Info(context.Context) (i container.EngineInfo, err error) { return i, nil }
 func (localEngine) Close() error                                             { return nil }
 func (localEngine) Open(ctx context.Context, c container.Config, _ func(string)) (*container.Sandbox, error) {
@@ -99,6 +101,15 @@ func (l *link) image(ctx context.Context, name string) (id string, ok bool, err 
 		l.away(e)
 	}
 	return "", false, err
+}
+
+// check says what is wrong with a configuration before anything is made.
+func (l *link) check(ctx context.Context, c container.Config) error {
+	e, _, err := l.get(ctx)
+	if err != nil {
+		return err
+	}
+	return e.Check(ctx, c)
 }
 
 // open makes a sandbox.

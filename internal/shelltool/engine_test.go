@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -85,10 +86,19 @@ func TestTimeoutsEndEverything(t *testing.T) {
 // Commands that kill what watches over them, or all that they can, harm themselves only.
 func TestCommandsThatKillAround(t *testing.T) {
 	h := withEngine(t, "", testengine.Debian(t))
-	for _, command := range []string{"kill -9 $PPID; sleep 60", "kill -9 -1; sleep 60", "kill -9 1; exit 3"} {
-		got := h.call(t, "shell", args{"command": command, "timeout_ms": 3000})
-		if got.refused || len(got.outcomes()) != 1 {
-			t.Errorf("%s: %q", command, got.text)
+	for command, code := range map[string]float64{
+		"kill -9 $PPID; sleep 60":                          137,
+		"env -i setsid sleep 60 & kill -9 $PPID; sleep 60": 137,
+		"sleep 60 & kill -9 -1; sleep 60":                  137,
+		"kill -9 1; exit 3":                                3,
+	} {
+		begun := time.Now()
+		got := h.call(t, "shell", args{"command": command, "timeout_ms": 30_000})
+		if took := time.Since(begun); got.refused || len(got.outcomes()) != 1 || got.outcomes()[0]["outcome"].(map[string]any)["exit_code"] != code || took > 5*time.Second {
+			t.Errorf("%s: after %s: %q", command, took, got.text)
+		}
+		if left := h.shell(t, alive); left.text != "0\n" {
+			t.Errorf("after %s processes are left: %q", command, left.text)
 		}
 		if next := h.shell(t, "echo on"); next.text != "on\n" || next.result["environment_restarted"] != nil {
 			t.Errorf("after %s: %q", command, next.text)
@@ -186,6 +196,11 @@ func TestLimitsOfASandbox(t *testing.T) {
 	if e := got.outcomes()[0]; e["oom"] != true || e["outcome"].(map[string]any)["exit_code"] != 137.0 {
 		t.Errorf("memory: got %v", e)
 	}
+	// A plain end of the same kind is no such one, also where the limit was reached before.
+	got = h.shell(t, "kill -9 $$")
+	if e := got.outcomes()[0]; e["oom"] != nil || e["outcome"].(map[string]any)["exit_code"] != 137.0 {
+		t.Errorf("a plain kill after it: got %v", e)
+	}
 	// It forks wherever it can, and none of it ends by itself.
 	const bomb = `python3 -c 'import os, time
 while True:
@@ -213,6 +228,14 @@ func TestFullSandbox(t *testing.T) {
 	full := h.shell(t, "true | true | true | true")
 	if !full.refused && full.outcomes()[0]["outcome"].(map[string]any)["exit_code"] == 0.0 {
 		t.Errorf("it ran: %q", full.text)
+	}
+	// The first one may have got the one supervisor that there was room for.
+	eventually(t, "a command is refused for want of processes", func() bool {
+		full = h.shell(t, "true")
+		return full.refused
+	})
+	if !strings.Contains(full.text, "can start no more processes") || !strings.Contains(full.text, "its limit on processes or memory is reached") {
+		t.Errorf("it says %q", full.text)
 	}
 	if kill := h.call(t, "shell_job", args{"action": "kill", "job_id": id}); kill.refused {
 		t.Errorf("kill: %q", kill.text)
@@ -246,6 +269,54 @@ func TestRootOfASandbox(t *testing.T) {
 	}
 	if text, err := os.ReadFile(filepath.Join(root, "out")); err != nil || string(text) != "out\n" {
 		t.Errorf("on the host: %q, %v", text, err)
+	}
+}
+
+// Without a network what asks for one fails at once, whatever is written.
+func TestNoNetwork(t *testing.T) {
+	h := withEngine(t, "", testengine.Busybox(t), "--read-only-rootfs")
+	for _, command := range []string{"wget -q -O - http://example.com/", "wget -q -O - http://192.0.2.1/", "ping -c 1 192.0.2.1"} {
+		begun := time.Now()
+		got := h.call(t, "shell", args{"command": command, "timeout_ms": 60_000})
+		e := got.outcomes()[0]
+		if code, _ := e["outcome"].(map[string]any)["exit_code"].(float64); code == 0 || code > 125 || e["stderr"] == "" || time.Since(begun) > 5*time.Second {
+			t.Errorf("%s: after %s: %q", command, time.Since(begun), got.text)
+		}
+	}
+	if got := h.shell(t, "echo x > f && cat f /data/f"); got.text != "x\nx\n" {
+		t.Errorf("a command that needs none: %q", got.text)
+	}
+}
+
+// After a thousand commands the server has the goroutines and descriptors of before.
+func TestThousandCommands(t *testing.T) {
+	h := withEngine(t, "", testengine.Busybox(t))
+	row := func() {
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() {
+				command := []string{"true", "exit 3", "kill -9 $$", "no-such-program"}[i%4]
+				res, err := h.client.CallTool(t.Context(), &mcp.CallToolParams{Name: "shell", Arguments: args{"command": command}})
+				if err != nil || res.IsError {
+					t.Errorf("%s: %v, %+v", command, err, res)
+				}
+			})
+		}
+		all.Wait()
+	}
+	row()
+	descriptors := func() int {
+		names, _ := os.ReadDir("/proc/self/fd") // none on systems that do not tell
+		return len(names)
+	}
+	files, routines := descriptors(), runtime.NumGoroutine()
+	for range 50 {
+		row()
+	}
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > routines || descriptors() > files; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("goroutines: %d before, %d after; descriptors: %d and %d", routines, runtime.NumGoroutine(), files, descriptors())
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ type fakeEngine struct {
 	run func(ctx context.Context, c container.Command, report func(container.Progress)) (container.Result, error)
 
 	mu       sync.Mutex
+	refuses  error // of Check, and of Open
 	fail     error // of all methods
 	openFail error // of Open
 	opened   []*fakeBackend
@@ -51,6 +52,8 @@ func (e *fakeEngine) HasImage(context.Context, string) (string, bool, error) {
 	return e.image, e.image != "", e.fail
 }
 
+func (e *fakeEngine) Check(context.Context, container.Config) error { return e.refuses }
+
 func (e *fakeEngine) Info(context.Context) (container.EngineInfo, error) { return e.info, e.failing() }
 
 func (e *fakeEngine) Close() error {
@@ -76,8 +79,8 @@ func (e *fakeEngine) Open(ctx context.Context, c container.Config, report func(s
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.openFail != nil {
-		return nil, e.openFail
+	if err := errors.Join(e.openFail, e.refuses); err != nil {
+		return nil, err
 	}
 	b := &fakeBackend{engine: e, config: c, done: make(chan struct{})}
 	e.opened = append(e.opened, b)

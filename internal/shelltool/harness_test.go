@@ -72,6 +72,7 @@ type answer struct {
 	text    string
 	refused bool
 	result  map[string]any // structured; nil where there is none
+	size    int            // of all, in bytes on the wire
 }
 
 func (h *harness) call(t *testing.T, tool string, a args) answer {
@@ -86,7 +87,7 @@ func call(t *testing.T, client *mcp.ClientSession, tool string, a args) answer {
 	if len(res.Content) != 1 {
 		t.Fatalf("want one block of text, got %+v", res)
 	}
-	out := answer{text: res.Content[0].(*mcp.TextContent).Text, refused: res.IsError}
+	out := answer{text: res.Content[0].(*mcp.TextContent).Text, refused: res.IsError, size: toolkit.WireSize(res)}
 	if res.StructuredContent != nil {
 		raw, err := json.Marshal(res.StructuredContent)
 		must(t, err)

@@ -78,9 +78,9 @@ func (o *jobOut) render(b toolkit.Budget) toolkit.Result {
 		text = o.list(&r, b.Text)
 	case pollJob, killJob:
 		text = o.page().text(b.Text)
-		r.Job = o.job(b.All - len(text) - jsonSize(r))
+		r.Job = o.job(b.All - toolkit.WireSize(text) - toolkit.WireSize(r))
 	case restart:
-		text = "the sandbox was restarted: all processes have ended; files stay, but for those in /tmp and other memory"
+		text = "the sandbox was restarted: all processes have ended; files stay, but for those in memory: /tmp, and /data without a root"
 	case getStatus:
 		text = o.status.text()
 	}
@@ -140,7 +140,7 @@ func (o *jobOut) job(room int) *jobState {
 	s := o.state
 	j := jobState{ID: s.ID, Processes: s.Alive, Killed: s.Killed, OOM: s.OOM}
 	texts := []capture.Text{s.Stdout, s.Stderr}
-	fitJSON(texts, room-jsonSize(j))
+	fitJSON(texts, room-toolkit.WireSize(j))
 	j.Stdout, j.StdoutOmitted, j.Stderr, j.StderrOmitted = texts[0].Text, texts[0].Omitted, texts[1].Text, texts[1].Omitted
 	return &j
 }

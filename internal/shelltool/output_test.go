@@ -262,3 +262,18 @@ func TestBackends(t *testing.T) {
 		}
 	}
 }
+
+// What is sent is bounded by what it takes on the wire, where some characters take six bytes.
+func TestResultsFitTheWire(t *testing.T) {
+	for _, char := range []string{"<", "\x01", `"`, "ä", "x"} {
+		e := &fakeEngine{run: func(context.Context, container.Command, func(container.Progress)) (container.Result, error) {
+			text := capture.Text{Text: strings.Repeat(char, 200_000)}
+			return container.Result{Stdout: text, Stderr: text}, nil
+		}}
+		h := newHarness(t, e, nil)
+		got := h.call(t, "shell", args{"commands": []string{"a", "b", "c", "d", "e", "f", "g", "h"}, "max_output_length": 200_000})
+		if got.refused || got.size > toolkit.DefaultMaxResult {
+			t.Errorf("%q: %d bytes, refused: %v, %.200s", char, got.size, got.refused, got.text)
+		}
+	}
+}

@@ -161,27 +161,66 @@ func TestNoEngine(t *testing.T) {
 	}
 }
 
-// Mounts that cannot be, or that would hand out the engine, are refused; what the error
-// names is in the sandbox, not on the host.
+// Mounts that cannot be are refused before anything is made; what the error names is in the
+// sandbox, not on the host.
 func TestRefusedMounts(t *testing.T) {
-	socket := filepath.Join(realTemp(t), "engine.sock")
-	must(t, os.WriteFile(socket, nil, 0o600))
+	dir := realTemp(t)
+	file := filepath.Join(dir, "file")
+	must(t, os.WriteFile(file, nil, 0o600))
+	must(t, os.Mkdir(filepath.Join(dir, "sub"), 0o755))
+	must(t, os.Symlink(dir, filepath.Join(dir, "sub", "back")))
 	for name, c := range map[string]struct {
-		flags []string
-		info  container.EngineInfo
-		want  string
+		flags   []string
+		refuses error
+		want    string
 	}{
-		"missing source": {[]string{"--mount=/nowhere/at/all:/x"}, container.EngineInfo{}, "the directory that --mount shows at /x does not exist"},
-		"missing root":   {[]string{"--root=/nowhere/at/all"}, container.EngineInfo{}, "the root directory /nowhere/at/all does not exist"},
-		"root is a file": {[]string{"--root=" + socket}, container.EngineInfo{}, "is not a directory"},
-		"remote":         {[]string{"--root=" + filepath.Dir(socket)}, container.EngineInfo{Remote: true, Host: "tcp://far:2376"}, "the engine at tcp://far:2376 is on another machine"},
-		"the engine":     {[]string{"--mount=" + filepath.Dir(socket) + ":/x:ro"}, container.EngineInfo{Host: "unix://" + socket}, "nothing was run: the directory that would be mounted at /x holds the socket"},
+		"missing source":        {[]string{"--mount=/nowhere/at/all:/x"}, nil, "the mount at /x: its directory cannot be opened: it does not exist"},
+		"missing root":          {[]string{"--root=/nowhere/at/all"}, nil, "the root directory /nowhere/at/all does not exist"},
+		"root is a file":        {[]string{"--root=" + file}, nil, "is not a directory"},
+		"what the engine finds": {nil, &container.ConfigError{Text: "it holds the socket"}, "it holds the socket"},
+		"in the root":           {[]string{"--root=" + dir, "--mount=" + dir + "/sub:/x:ro"}, nil, "the mount at /x is refused: its directory lies in the one mounted at /data"},
+		"by a link in the root": {[]string{"--root=" + dir, "--mount=" + dir + "/sub/back:/x:ro"}, nil, "the mount at /x is refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := &fakeEngine{info: c.info}
+			e := &fakeEngine{refuses: c.refuses}
 			got := newHarness(t, e, &recorder{decision: approval.Allow}, c.flags...).shell(t, "ls")
 			if !got.refused || !strings.Contains(got.text, c.want) || len(e.sandboxes()) != 0 {
 				t.Errorf("got %q", got.text)
+			}
+		})
+	}
+}
+
+// A root in another one is seen there.
+func TestRootInARoot(t *testing.T) {
+	dir := realTemp(t)
+	sub := filepath.Join(dir, "sub")
+	must(t, os.Mkdir(sub, 0o755))
+	e := &fakeEngine{}
+	newHarness(t, e, &recorder{decision: approval.Allow}, "--root="+sub, "--root="+dir).shell(t, "ls")
+	if got := e.sandboxes()[0].config.Mounts; len(got) != 1 || got[0].Source != dir || got[0].Target != "/data" {
+		t.Errorf("mounted: %v", got)
+	}
+}
+
+// A directory that was looked at once may not lead elsewhere later: what lies on the way may be
+// for others to change.
+func TestDirectoriesArePinned(t *testing.T) {
+	for _, kind := range []string{"root", "mount"} {
+		t.Run(kind, func(t *testing.T) {
+			dir := realTemp(t)
+			link := filepath.Join(dir, "link")
+			must(t, os.Symlink(dir, link))
+			flag := map[string]string{"root": "--root=" + link, "mount": "--mount=" + link + ":/x:ro"}[kind]
+			e := &fakeEngine{}
+			h := newHarness(t, e, &recorder{decision: approval.Allow}, flag)
+			if got := h.shell(t, "ls"); got.refused {
+				t.Fatal(got.text)
+			}
+			must(t, os.Remove(link))
+			must(t, os.Symlink("/usr", link))
+			if got := h.shell(t, "ls"); !got.refused || !strings.Contains(got.text, "leads elsewhere than when the server first looked") || len(e.sandboxes()) != 1 {
+				t.Errorf("got %q, %d sandboxes", got.text, len(e.sandboxes()))
 			}
 		})
 	}

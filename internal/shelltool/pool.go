@@ -246,9 +246,9 @@ func (p *pool) refresh(t *tenant, c container.Config) error {
 	case b.isOver():
 		p.discard(t, "it ended by itself")
 	case !same && b.users > 0:
-		return toolkit.Errorf("the client's roots changed while a command runs in the sandbox of before: call again when it has ended")
+		return toolkit.Errorf("other directories are to be mounted, since the client's roots changed, while a command runs in the sandbox of before: call again when it has ended")
 	case !same:
-		p.discard(t, "the client's roots changed")
+		p.discard(t, "other directories are mounted now")
 	case b.users == 0 && p.isOld(b):
 		p.discard(t, p.whyOld())
 	}

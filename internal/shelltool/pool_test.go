@@ -190,6 +190,19 @@ func TestMakingFails(t *testing.T) {
 	}
 }
 
+// An engine that fails is looked for again, and the connection to it of before is closed.
+func TestFailingEngineIsLeft(t *testing.T) {
+	e := &fakeEngine{openFail: errAway}
+	h := newHarness(t, e, nil)
+	if got := h.shell(t, "ls"); !got.refused || e.closed != 1 {
+		t.Errorf("connections closed: %d, got %q", e.closed, got.text)
+	}
+	e.openFail = nil
+	if got := h.shell(t, "ls"); got.text != "ls\n" || e.closed != 1 {
+		t.Errorf("connections closed: %d, got %q", e.closed, got.text)
+	}
+}
+
 // An idle sandbox ends, and one that is old; the next call says that there is a new one.
 func TestEndOfSandboxes(t *testing.T) {
 	for flag, why := range map[string]string{

@@ -13,7 +13,7 @@ import (
 // a share of the budget for each command, the structured form each command's own limit.
 func (o *shellOut) render(b toolkit.Budget) toolkit.Result {
 	text := o.page().text(b.Text)
-	return toolkit.Result{Text: text, Structured: o.structured(b.All - len(text)), IsError: o.err != nil}
+	return toolkit.Result{Text: text, Structured: o.structured(b.All - toolkit.WireSize(text)), IsError: o.err != nil}
 }
 
 func (o *shellOut) page() page {
@@ -78,16 +78,24 @@ func ranOutOfMemory(oom bool) string {
 func (e entry) notes() (out []string) {
 	if e.Left > 0 {
 		how := ""
-		if e.Job != "" {
-			how = fmt.Sprintf(` as job %s: shell_job {"action": "poll", "job_id": %q} reads its output, kill ends it`, e.Job, e.Job)
+		switch {
+		case e.Job != "" && e.jobTool != "":
+			how = fmt.Sprintf(` as job %s: %s {"action": "poll", "job_id": %q} reads its output, kill ends it`, e.Job, e.jobTool, e.Job)
+		case e.Job != "":
+			how = " as job " + e.Job
 		}
 		out = append(out, fmt.Sprintf("note: %s left running%s", count(e.Left, "process", "processes"), how))
 	}
-	if e.Orphaned {
-		out = append(out, "note: it killed the process that watches over it: its output is lost")
+	switch {
+	case e.Orphaned && e.TimedOut:
+		out = append(out, "note: only killing everything in the sandbox ended it: its output is lost")
+	case e.Orphaned && e.OOM:
+		out = append(out, "note: the process that watches over it was killed too: its output is lost")
+	case e.Orphaned:
+		out = append(out, "note: the process that watches over it was killed, by itself or by a command beside it: its output is lost")
 	}
 	if e.Restarted {
-		out = append(out, "note: only a restart of the sandbox ended it: all other processes are gone, files stay")
+		out = append(out, "note: only a restart of the sandbox ended it: all other processes are gone, and so are files in memory (/tmp, and /data without a root)")
 	}
 	return out
 }
@@ -143,7 +151,7 @@ func (o *shellOut) structured(room int) shellResult {
 		r.Output = append(r.Output, e.structured())
 		texts = append(texts, e.Stdout, e.Stderr)
 	}
-	fitJSON(texts, room-jsonSize(r))
+	fitJSON(texts, room-toolkit.WireSize(r))
 	for i := range r.Output {
 		out, err := texts[2*i], texts[2*i+1]
 		c := &r.Output[i]
@@ -187,5 +195,5 @@ func fitJSON(texts []capture.Text, room int) {
 	for i := range texts {
 		all[i] = &texts[i]
 	}
-	share(all, room-margin, jsonSize[string])
+	share(all, room-margin, func(s string) int { return toolkit.WireSize(s) })
 }

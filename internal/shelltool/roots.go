@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/toolhost/toolhost/pkg/approval"
@@ -37,7 +38,41 @@ func (t *toolset) setting(ctx context.Context, call *toolkit.Call) (s setting, e
 		}
 		return s, nil
 	}
-	return s, s.mount(roots)
+	if err := s.mount(roots); err != nil {
+		return s, err
+	}
+	return s, t.holdAll(s.config.Mounts[len(roots):])
+}
+
+// pins remember where the operator's directories were when they were first looked at.
+type pins struct{ m sync.Map } // path as given -> resolved
+
+// hold refuses a directory that is elsewhere than before: whoever can change something on the
+// way to it could show commands any other. What says which one it is.
+func (p *pins) hold(given, real, what string) error {
+	if first, _ := p.m.LoadOrStore(given, real); first != real {
+		return toolkit.Errorf("%s leads elsewhere than when the server first looked; if that is meant, the operator starts the server again", toolkit.Inline(what))
+	}
+	return nil
+}
+
+// holdAll pins the operator's roots, and his mounts, which are resolved by now.
+func (t *toolset) holdAll(resolved []container.Mount) error {
+	for _, r := range t.operator.Roots() {
+		real, err := realRoot(r.Dir())
+		if err != nil {
+			return err
+		}
+		if err := t.pins.hold(r.Dir(), real, "the root "+r.Dir()); err != nil {
+			return err
+		}
+	}
+	for i, m := range t.config.Mounts {
+		if err := t.pins.hold(m.Source, resolved[i].Source, "the mount at "+m.Target); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // resolve asks the engine what s needs of it, unless a has a sandbox like s already. It never
@@ -57,11 +92,7 @@ func (t *toolset) resolve(ctx context.Context, s *setting, a address) error {
 	if err != nil {
 		return err
 	}
-	_, info, err := t.link.get(ctx)
-	if err != nil {
-		return err
-	}
-	if err := s.refuse(info); err != nil {
+	if err := t.link.check(ctx, s.config); err != nil {
 		return err
 	}
 	if !ok && s.config.Pull == container.PullNever {
@@ -83,8 +114,8 @@ func (o *settings) effect() approval.Effect {
 }
 
 // roots returns the directories that a call may use: the operator's, which the client's own
-// only narrow, or the client's where there are none; links in them are resolved. There may
-// be none at all.
+// only narrow, or the client's where there are none. One that lies in another is seen there, and
+// left out. There may be none at all.
 func (t *toolset) roots(ctx context.Context, call *toolkit.Call) (dirs []string, err error) {
 	set := t.operator
 	uris, declared, err := call.ClientRoots(ctx)
@@ -96,31 +127,39 @@ func (t *toolset) roots(ctx context.Context, call *toolkit.Call) (dirs []string,
 			return nil, err
 		}
 	}
-	for _, r := range set.Roots() {
-		dir, err := realDir(r)
-		if err != nil {
+	return outermost(set.Roots())
+}
+
+func outermost(roots []*fsroot.Root) (dirs []string, err error) {
+	for _, r := range roots {
+		if err := checkRoot(r); err != nil {
 			return nil, err
 		}
-		dirs = append(dirs, dir)
+		within := func(other *fsroot.Root) bool {
+			return other != r && other.Dir() != r.Dir() && inside(r.Dir(), other.Dir())
+		}
+		if !slices.ContainsFunc(roots, within) {
+			dirs = append(dirs, r.Dir())
+		}
 	}
 	return dirs, nil
 }
 
-// realDir resolves the links in a root's path. The engine would follow them as they are when
-// it mounts, so one that leads out of the operator's root is refused here.
-func realDir(r *fsroot.Root) (string, error) {
+// checkRoot refuses a root that links lead out of the operator's. The engine would follow them
+// when it mounts.
+func checkRoot(r *fsroot.Root) error {
 	origin, _ := r.Origin(".")
-	dir, err := resolved(r.Dir())
+	dir, err := realRoot(r.Dir())
 	if err != nil {
-		return "", err
+		return err
 	}
-	if top, err := resolved(origin.Dir()); err != nil || !inside(dir, top) {
-		return "", toolkit.Errorf("the root %s leads outside the allowed roots", toolkit.Inline(r.Dir()))
+	if top, err := realRoot(origin.Dir()); err != nil || !inside(dir, top) {
+		return toolkit.Errorf("the root %s leads outside the allowed roots", toolkit.Inline(r.Dir()))
 	}
-	return dir, nil
+	return nil
 }
 
-func resolved(dir string) (string, error) {
+func realRoot(dir string) (string, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", toolkit.Because(err, "the root directory %s does not exist or cannot be opened: the operator names roots with --root DIR (or MCP_SHELL_ROOT), a client declares its own", toolkit.Inline(dir))
@@ -137,24 +176,23 @@ func inside(dir, top string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// mount adds the roots to s, and looks at what its mounts mean for the policy.
-func (s *setting) mount(roots []string) error {
-	for i := range s.config.Mounts {
-		m := &s.config.Mounts[i]
-		source, err := filepath.EvalSymlinks(m.Source)
-		if err != nil {
-			return toolkit.Because(err, "the directory that --mount shows at %s does not exist or cannot be opened: the operator mends that; nothing was run", toolkit.Inline(m.Target))
-		}
-		m.Source = source
-		within := func(root string) bool { return inside(source, root) }
-		if !m.ReadOnly && !slices.ContainsFunc(roots, within) {
-			s.effect = approval.RunCommands
-		}
-	}
+// mount adds the roots to s, resolves the links in what is mounted, and looks at what the
+// mounts mean for the policy.
+func (s *setting) mount(roots []string) (err error) {
 	// The roots come first: the first mount's owner is whom commands run as.
-	s.config.Mounts = append(rootMounts(roots), s.config.Mounts...)
-	for _, m := range s.config.Mounts {
-		if uid, ok := ownerOf(m.Source); ok && uid != 0 && isRoot(s.config.User) && !m.ReadOnly {
+	s.config.Mounts, err = container.ResolveMounts(append(rootMounts(roots), s.config.Mounts...))
+	if err != nil {
+		return err
+	}
+	within := func(m container.Mount) func(container.Mount) bool {
+		return func(root container.Mount) bool { return inside(m.Source, root.Source) }
+	}
+	for i, m := range s.config.Mounts {
+		uid, known := ownerOf(m.Source)
+		switch {
+		case m.ReadOnly:
+		case i >= len(roots) && !slices.ContainsFunc(s.config.Mounts[:len(roots)], within(m)),
+			known && uid != 0 && isRoot(s.config.User):
 			s.effect = approval.RunCommands
 		}
 	}
@@ -177,31 +215,6 @@ func rootMounts(roots []string) (out []container.Mount) {
 		out = append(out, container.Mount{Source: dir, Target: path.Join(container.DefaultDir, name)})
 	}
 	return out
-}
-
-// engineSockets are where engines listen on this machine.
-var engineSockets = []string{
-	"/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock",
-}
-
-// refuse refuses mounts that an engine cannot make, and those of a directory in which an
-// engine listens: who reaches that can do anything on this machine.
-func (s *setting) refuse(info container.EngineInfo) error {
-	if info.Remote && len(s.config.Mounts) > 0 {
-		return toolkit.Errorf("the engine at %s is on another machine and cannot mount directories of this one: start the server without --root and --mount, and the client without roots", info.Host)
-	}
-	sockets := slices.Clone(engineSockets)
-	if own, ok := strings.CutPrefix(info.Host, "unix://"); ok {
-		sockets = append(sockets, own)
-	}
-	for _, m := range s.config.Mounts {
-		for _, socket := range sockets {
-			if real, err := filepath.EvalSymlinks(socket); err == nil && inside(real, m.Source) {
-				return toolkit.Errorf("nothing was run: the directory that would be mounted at %s holds the socket of an engine, over which a command could do anything on this machine; the operator names a directory without one", toolkit.Inline(m.Target))
-			}
-		}
-	}
-	return nil
 }
 
 func isRoot(user string) bool {

@@ -39,7 +39,7 @@ func TestClientRoots(t *testing.T) {
 		got := call(t, cs, "shell", args{"command": "ls"})
 		boxes := e.sandboxes()
 		last := boxes[len(boxes)-1].config.Mounts
-		return len(last) == 1 && last[0].Source == other && strings.Contains(got.text, "the environment was restarted: the client's roots changed")
+		return len(last) == 1 && last[0].Source == other && strings.Contains(got.text, "the environment was restarted: other directories are mounted now")
 	})
 	if n := e.open(); n != 1 {
 		t.Errorf("%d are open", n)

@@ -1,10 +1,5 @@
 package shelltool
 
-import (
-	"encoding/json"
-	"fmt"
-)
-
 // shellSchema is what the structured result of shell fits.
 const shellSchema = `{
 	"type": "object",
@@ -37,19 +32,3 @@ const shellSchema = `{
 	},
 	"required": ["output", "sandbox_id"]
 }`
-
-// jsonSize returns how many bytes v takes as JSON, as results are written.
-func jsonSize[T any](v T) int {
-	var b counter
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic(fmt.Sprintf("encode %T: %v", v, err)) // plain data of ours
-	}
-	return int(b)
-}
-
-// A counter counts what is written to it.
-type counter int
-
-func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }

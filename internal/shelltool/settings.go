@@ -183,7 +183,7 @@ func (o *settings) readContainer(c *cli.Context) error {
 
 // Less than these would leave no room for what runs the commands.
 const (
-	leastMemory = 16 << 20
+	leastMemory = 64 << 20
 	leastPIDs   = 32
 )
 
@@ -216,7 +216,7 @@ func parseSize(s string) (int64, error) {
 		shift = 0
 	}
 	if err != nil || n > (1<<50)>>shift || n<<shift < leastMemory {
-		return 0, errors.New("want 16m to 1024t")
+		return 0, errors.New("want 64m to 1024t")
 	}
 	return n << shift, nil
 }

@@ -38,9 +38,9 @@ func TestRefusedFlags(t *testing.T) {
 		"--network=host":                  `--network "host": want none or bridge`,
 		"--runtime=a/b":                   `--runtime "a/b": want the name of a runtime`,
 		"--memory=lots":                   `--memory "lots": want a size such as 512m or 1g`,
-		"--memory=1m":                     `--memory "1m": want 16m to 1024t`,
+		"--memory=1m":                     `--memory "1m": want 64m to 1024t`,
 		"--memory=-1g":                    `--memory "-1g": want a size`,
-		"--memory=9999999t":               `--memory "9999999t": want 16m to 1024t`,
+		"--memory=9999999t":               `--memory "9999999t": want 64m to 1024t`,
 		"--cpus=0":                        `--cpus "0": want a number from 0.01 to 1024`,
 		"--cpus=NaN":                      `--cpus "NaN": want a number`,
 		"--pids=3":                        `--pids 3: want 32 to`,
@@ -98,7 +98,7 @@ func TestFlagsReachTheSandbox(t *testing.T) {
 	if diff := cmp.Diff(want, e.sandboxes()[0].config); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	for text, bytes := range map[string]int64{"1g": 1 << 30, "16777216": 16 << 20, "64M": 64 << 20, "1GiB": 1 << 30, "20480k": 20 << 20} {
+	for text, bytes := range map[string]int64{"1g": 1 << 30, "67108864": 64 << 20, "64M": 64 << 20, "1GiB": 1 << 30, "204800k": 200 << 20} {
 		e := &fakeEngine{}
 		newHarness(t, e, nil, "--memory="+text).shell(t, "ls")
 		if got := e.sandboxes()[0].config.Memory; got != bytes {
@@ -159,7 +159,7 @@ func TestDoctor(t *testing.T) {
 		"no image":     {&fakeEngine{}, nil, 0, []string{"ok    image ubuntu:latest: is missing; the first call pulls it"}},
 		"never pulled": {&fakeEngine{}, []string{"--pull=never"}, 1, []string{"FAIL  image ubuntu:latest: is missing, and --pull never", "hint: docker pull ubuntu:latest"}},
 		"no root":      {&fakeEngine{image: "sha256:1"}, []string{"--root=" + filepath.Join(root, "none")}, 1, []string{"FAIL  root ", "does not exist", "hint: give an existing directory"}},
-		"remote":       {&fakeEngine{image: "sha256:1", info: container.EngineInfo{Remote: true, Host: "ssh://far"}}, []string{"--root=" + root}, 1, []string{"on another machine", "FAIL  sandbox: the engine at ssh://far is on another machine"}},
+		"remote":       {&fakeEngine{image: "sha256:1", info: container.EngineInfo{Remote: true, Host: "ssh://far"}, refuses: &container.ConfigError{Text: "far"}}, []string{"--root=" + root}, 1, []string{"on another machine", "FAIL  sandbox: far"}},
 		"no sandbox":   {&fakeEngine{image: "sha256:1", openFail: errAway}, nil, 1, []string{"FAIL  sandbox: connection refused"}},
 		"no shell": {
 			&fakeEngine{image: "sha256:1", run: func(context.Context, container.Command, func(container.Progress)) (container.Result, error) {
@@ -181,6 +181,33 @@ func TestDoctor(t *testing.T) {
 			}
 			if c.engine.open() != 0 {
 				t.Error("a sandbox was left")
+			}
+		})
+	}
+}
+
+// Results name the tool for jobs as clients see it.
+func TestJobToolsName(t *testing.T) {
+	left := func(context.Context, container.Command, func(container.Progress)) (container.Result, error) {
+		return container.Result{Left: 1, Job: "j7"}, nil
+	}
+	for name, c := range map[string]struct {
+		names toolkit.Names
+		shell string
+		want  string
+	}{
+		"as it is":   {toolkit.Names{}, "shell", `as job j7: shell_job {"action"`},
+		"prefixed":   {toolkit.Names{Prefix: "x_"}, "x_shell", `as job j7: x_shell_job {"action"`},
+		"renamed":    {toolkit.Names{Rename: map[string]string{"shell_job": "jobs"}}, "shell", `as job j7: jobs {"action"`},
+		"not served": {toolkit.Names{Only: []string{"shell"}}, "shell", "left running as job j7]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, &fakeEngine{run: left}, toolkit.Options{Names: c.names})
+			client, end, err := s.Connect(t.Context(), nil)
+			must(t, err)
+			defer end()
+			if got := call(t, client, c.shell, args{"command": "x"}); !strings.Contains(got.text, c.want) {
+				t.Errorf("got %q", got.text)
 			}
 		})
 	}

@@ -24,7 +24,7 @@ func (t *toolset) addShell(s *toolkit.Server) error {
 		Definition: toolkit.Definition{
 			Name: "shell", Title: "Run commands", Effect: t.effect(),
 			Description: "Runs shell commands in order, each as a shell of its own, in a sandbox that stays from call to call. " +
-				"A non-zero exit does not stop the list, a timeout does. What is left running becomes a job (shell_job). " +
+				"A non-zero exit does not stop the list, a timeout does. What is left running becomes a job" + t.ofJobs() + ". " +
 				"Long output is cut in the middle, with counts.",
 			Params: t.shellParams(), Output: json.RawMessage(shellSchema),
 			Hints:    toolkit.Hints{ClosedWorld: t.effect() == approval.RunContained},
@@ -32,6 +32,14 @@ func (t *toolset) addShell(s *toolkit.Server) error {
 		},
 		Plan: t.planShell, Run: t.runShell, Render: (*shellOut).render,
 	})
+}
+
+// ofJobs names the tool for jobs in a description, if it is served.
+func (t *toolset) ofJobs() string {
+	if t.jobTool == "" {
+		return ""
+	}
+	return " (" + t.jobTool + ")"
 }
 
 // lastResort is longer than any call may take; each ends in its own time before.
@@ -45,6 +53,7 @@ type shellPlan struct {
 	config   container.Config
 	commands []container.Command
 	echo     *int64 // max_output_length, where it was given
+	jobTool  string // as in entry
 }
 
 func (t *toolset) planShell(ctx context.Context, call *toolkit.Call, in shellIn) (*shellPlan, approval.Action, error) {
@@ -57,7 +66,7 @@ func (t *toolset) planShell(ctx context.Context, call *toolkit.Call, in shellIn)
 	if err != nil {
 		return nil, a, err
 	}
-	p := &shellPlan{at: addressOf(call, in.SandboxID), config: s.config, commands: commands}
+	p := &shellPlan{at: addressOf(call, in.SandboxID), config: s.config, commands: commands, jobTool: t.jobTool}
 	if n := in.MaxOutputLength; n != nil && *n > 0 {
 		p.echo = n
 	}
@@ -121,6 +130,7 @@ type shellOut struct {
 type entry struct {
 	container.Result
 	timeout time.Duration
+	jobTool string // what shell_job is called here; "" where it is not served
 }
 
 func (t *toolset) runShell(ctx context.Context, p *shellPlan, _ approval.Grant, report toolkit.Progress) (*shellOut, error) {
@@ -152,7 +162,7 @@ func (p *shellPlan) run(ctx context.Context, v *visit, report toolkit.Progress) 
 		}
 		v.count()
 		out.place.restarted = out.place.restarted || res.Restarted
-		out.entries = append(out.entries, entry{res, c.Timeout})
+		out.entries = append(out.entries, entry{res, c.Timeout, p.jobTool})
 		if res.TimedOut {
 			out.notRun = len(p.commands) - i - 1
 			break

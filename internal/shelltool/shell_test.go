@@ -93,8 +93,8 @@ func TestResults(t *testing.T) {
 		"restarted": {
 			[]container.Result{with(wrote("", ""), func(r *container.Result) { r.TimedOut, r.Restarted = true, true })},
 			"[command 1 of 2: timed out after 2m and was ended, no output]\n" +
-				"[note: only a restart of the sandbox ended it: all other processes are gone, files stay]\n[not run: 1 command after the timeout]",
-			[]any{entry("", "", obj{"type": "timeout"}, obj{"note": "only a restart of the sandbox ended it: all other processes are gone, files stay"})},
+				"[note: only a restart of the sandbox ended it: all other processes are gone, and so are files in memory (/tmp, and /data without a root)]\n[not run: 1 command after the timeout]",
+			[]any{entry("", "", obj{"type": "timeout"}, obj{"note": "only a restart of the sandbox ended it: all other processes are gone, and so are files in memory (/tmp, and /data without a root)"})},
 			obj{"not_run": 1.0, "environment_restarted": true},
 		},
 		"cut": {
@@ -107,8 +107,8 @@ func TestResults(t *testing.T) {
 		},
 		"lost its output": {
 			[]container.Result{with(wrote("", ""), func(r *container.Result) { r.Code, r.Signal, r.Orphaned = 137, "SIGKILL", true })},
-			"[exit code 137 (SIGKILL), no output]\n[note: it killed the process that watches over it: its output is lost]",
-			[]any{entry("", "", code(137), obj{"signal": "SIGKILL", "note": "it killed the process that watches over it: its output is lost"})},
+			"[exit code 137 (SIGKILL), no output]\n[note: the process that watches over it was killed, by itself or by a command beside it: its output is lost]",
+			[]any{entry("", "", code(137), obj{"signal": "SIGKILL", "note": "the process that watches over it was killed, by itself or by a command beside it: its output is lost"})},
 			nil,
 		},
 	} {
@@ -196,6 +196,20 @@ func TestCommands(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// The limit on output that a call gives is said back to it, as the Responses API has it.
+func TestLimitIsSaidBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		given, want any
+	}{
+		"none": {nil, nil}, "0, the default": {0, nil}, "one": {50, 50.0}, "above the largest": {1e9, 200_000.0},
+	} {
+		got := newHarness(t, &fakeEngine{}, nil).call(t, "shell", args{"command": "ls", "max_output_length": c.given})
+		if got.refused || got.result["max_output_length"] != c.want {
+			t.Errorf("%s: got %v, %q, want %v", name, got.result["max_output_length"], got.text, c.want)
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ func instructions(c *cli.Context) string {
 	}
 	return what + " " + o.files() +
 		" Each command is a shell of its own: cd and export end with it, files stay." +
-		" What a command leaves running goes on as a job: see shell_job."
+		" What a command leaves running goes on as a job."
 }
 
 func reach(n container.Network) string {
@@ -70,6 +70,9 @@ type toolset struct {
 	*settings
 	link *link
 	pool *pool
+	pins pins
+
+	jobTool string // what shell_job is called; "" where it is not served
 }
 
 func setup(c *cli.Context, s *toolkit.Server, find connector) error {
@@ -78,6 +81,7 @@ func setup(c *cli.Context, s *toolkit.Server, find connector) error {
 		return err
 	}
 	t := &toolset{settings: o, link: newLink(find, o)}
+	t.jobTool, _ = s.Shown("shell_job")
 	t.pool = newPool(o.limits, t.link.open)
 	s.OnClose(func() { t.pool.close(); t.link.close() })
 	if err := t.addShell(s); err != nil {

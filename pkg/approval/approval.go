@@ -181,7 +181,11 @@ func (e *DeniedError) Error() string {
 
 // Visible returns the text for the model; a refusal holds nothing that it may not read.
 func (e *DeniedError) Visible() string {
-	return e.Error() + "\nNothing was done. Do not repeat the call; the operator can allow it."
+	how := "the operator can allow it."
+	if e.Verdict.Decision == Ask {
+		how = "the operator can allow all that would ask: --require-approval never."
+	}
+	return e.Error() + "\nNothing was done. Do not repeat the call; " + how
 }
 
 // Decide puts a to ev and returns the grant of an allowed call, or a [*DeniedError]. An

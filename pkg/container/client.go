@@ -37,9 +37,11 @@ type agentBackend struct {
 	dir   string // where commands run that do not say
 	build string // of the agent
 	host  host
-	ids   atomic.Uint64
-	jobs  jobTable
-	done  chan struct{}
+
+	mounts seenMounts
+	ids    atomic.Uint64
+	jobs   jobTable
+	done   chan struct{}
 
 	restarting sync.Mutex // held while the sandbox starts again
 	closing    sync.Once
@@ -52,7 +54,7 @@ type agentBackend struct {
 // newAgentBackend starts the agent of h and waits for its greeting. Build is that of the agent
 // that must answer: another one is a [*staleAgentError]. On an error h is removed.
 func newAgentBackend(ctx context.Context, h host, o agentOptions) (Backend, error) {
-	b := &agentBackend{name: o.name, can: o.can, dir: o.dir, build: o.build, host: h, done: make(chan struct{})}
+	b := &agentBackend{name: o.name, can: o.can, dir: o.dir, build: o.build, host: h, mounts: o.mounts, done: make(chan struct{})}
 	s, err := h.start(ctx)
 	if err == nil {
 		err = b.connect(ctx, s)
@@ -70,6 +72,8 @@ type agentOptions struct {
 	can   Abilities
 	dir   string
 	build string
+
+	mounts seenMounts // that must be there
 }
 
 // connect makes s the current connection, once the agent at its end has said who it is.
@@ -90,7 +94,11 @@ func (b *agentBackend) connect(ctx context.Context, s stream) error {
 }
 
 func (b *agentBackend) greet(ctx context.Context, c *conn) error {
-	f, err := c.ask(ctx, protocol.Frame{Kind: protocol.Hello, ID: b.ids.Add(1)})
+	hello, err := protocol.Make(protocol.Hello, b.ids.Add(1), protocol.Salutation{Look: b.mounts.targets()})
+	if err != nil {
+		return err
+	}
+	f, err := c.ask(ctx, hello)
 	if err != nil {
 		return err
 	}
@@ -101,7 +109,7 @@ func (b *agentBackend) greet(ctx context.Context, c *conn) error {
 	if g.Build != b.build || g.Version != protocol.Version {
 		return &staleAgentError{got: g.Build, want: b.build}
 	}
-	return nil
+	return b.mounts.compare(g)
 }
 
 // watch notices that the sandbox is gone. A connection that a restart ends is none of its

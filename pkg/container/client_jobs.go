@@ -2,7 +2,6 @@ package container
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -163,6 +162,9 @@ func (b *agentBackend) Jobs(ctx context.Context) ([]Job, error) {
 	return b.jobs.list(alive), nil
 }
 
+// asked is what requests are for, in words.
+var asked = map[protocol.Kind]string{protocol.List: "list jobs", protocol.Poll: "poll a job", protocol.Kill: "kill a job"}
+
 // ask puts a question of one answer to the agent, which must come within a time.
 func (b *agentBackend) ask(ctx context.Context, kind protocol.Kind, header any, within time.Duration) (protocol.Frame, error) {
 	c, err := b.current()
@@ -173,7 +175,7 @@ func (b *agentBackend) ask(ctx context.Context, kind protocol.Kind, header any, 
 	if err != nil {
 		return protocol.Frame{}, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, within+busyMachine, errors.New("the agent did not answer in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, within+busyMachine, &SilentError{What: asked[kind]})
 	defer cancel()
 	return c.ask(ctx, f)
 }

@@ -148,7 +148,7 @@ func (r *running) cut() (Result, error) {
 
 // stop kills the command of a caller who has gone.
 func (r *running) stop(answers <-chan protocol.Frame) {
-	ctx, cancel := context.WithTimeout(context.Background(), protocol.RestartAt)
+	ctx, cancel := context.WithTimeout(context.Background(), protocol.RestartAt+busyMachine) // the agent acts just before
 	defer cancel()
 	f, err := protocol.Make(protocol.Kill, r.b.ids.Add(1), protocol.Target{Job: r.id})
 	if err == nil {

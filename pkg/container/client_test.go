@@ -188,6 +188,45 @@ func TestSilentAgentIsLost(t *testing.T) {
 	})
 }
 
+// A server with nothing to say renews the lease of its agent all the same, well before it ends.
+func TestLeaseIsRenewed(t *testing.T) {
+	if protocol.Lease != time.Minute {
+		t.Errorf("a sandbox lives for %s without its server, and a minute is promised", protocol.Lease)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		frames, longest, last := 0, time.Duration(0), time.Now()
+		agent := scripted(silent)
+		h := &container.ScriptedHost{Agent: func(in io.Reader, out io.Writer) {
+			fromServer, to := io.Pipe()
+			go agent(fromServer, out)
+			defer to.Close()
+			for {
+				f, err := protocol.Read(in)
+				if err != nil {
+					return
+				}
+				frames, longest, last = frames+1, max(longest, time.Since(last)), time.Now()
+				_, _ = f.WriteTo(to) // it may have ended
+			}
+		}}
+		b, err := container.NewAgentBackend(t.Context(), h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * protocol.Lease)
+		select {
+		case <-b.Done():
+			t.Error("it is gone")
+		default:
+		}
+		b.Close()
+		synctest.Wait()
+		if longest = max(longest, time.Since(last)); longest > protocol.Lease/2 {
+			t.Errorf("%d frames, and none for %s", frames, longest)
+		}
+	})
+}
+
 // Whatever an agent says, its server does not come to harm.
 func TestNonsense(t *testing.T) {
 	span := protocol.Span{Head: 5, Bytes: 5, Runes: 5}
@@ -242,6 +281,34 @@ func TestLastWordsComeFirst(t *testing.T) {
 	}
 	if list, err := b.Jobs(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("got %+v, %v", list, err)
+	}
+}
+
+// Commands that have ended, well or not, leave nothing in the server.
+func TestEndedCommandsAreForgotten(t *testing.T) {
+	b, _ := open(t, func(f protocol.Frame, say func(protocol.Kind, uint64, any, string)) bool {
+		switch {
+		case f.Kind == protocol.Run && f.ID%3 == 0:
+			say(protocol.Failed, f.ID, protocol.Failure{Reason: protocol.NoDirectory}, "")
+		case f.Kind == protocol.Run && f.ID%3 == 1:
+			say(protocol.Result, f.ID, protocol.Outcome{}, "")
+		case f.Kind == protocol.Kill:
+			var target protocol.Target
+			if err := f.Decode(&target); err != nil {
+				t.Error(err)
+			}
+			say(protocol.Result, target.Job, protocol.Outcome{Stopped: true}, "")
+			say(protocol.State, f.ID, protocol.JobState{}, "")
+		}
+		return true
+	})
+	for range 30 {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond) // for those that are not answered
+		_, _ = b.Run(ctx, sleeper, nil)
+		cancel()
+	}
+	if commands, answers := container.Remembered(b); commands != 0 || answers != 0 {
+		t.Errorf("%d commands are remembered, and %d answers awaited", commands, answers)
 	}
 }
 

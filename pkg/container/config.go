@@ -48,7 +48,7 @@ type Config struct {
 	Memory      int64   // bytes, swap included; 1 GiB
 	CPUs        float64 // 2
 	PIDs        int64   // processes and threads; 512
-	User        string  // uid or uid:gid, or a name that the image knows; the owner of the first mount, or 1000:1000
+	User        string  // uid or uid:gid, or a name that the image knows; the owner of the first mount at or below Dir, or 1000:1000
 	Mounts      []Mount
 	Dir         string // where commands run; /data
 	ReadOnly    bool   // only mounts, /tmp, /dev/shm and /data can be written

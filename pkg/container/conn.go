@@ -66,7 +66,7 @@ func (c *conn) read() {
 	for {
 		f, err := protocol.Read(c.s)
 		if err != nil {
-			c.end(&LostError{Why: "its agent ended", Err: c.explain(err)})
+			c.end(&LostError{Why: "its first process ended, as it does when the engine ends the container or when memory runs out", Err: c.explain(err)})
 			return
 		}
 		c.heard.Store(time.Now().UnixNano())

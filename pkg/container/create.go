@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,16 +64,35 @@ func engineSays(err error) string {
 func (e *Engine) startError(s spec, err error) error {
 	text := err.Error()
 	switch {
-	case strings.Contains(text, "unable to find user"), strings.Contains(text, "unable to find group"), strings.Contains(text, "no matching entries in"):
+	case strings.Contains(text, "uids and gids must be in range"), strings.Contains(text, "unable to find user"), strings.Contains(text, "unable to find group"), strings.Contains(text, "no matching entries in"):
 		return configError(err, "the image does not know the user %q; hint: a uid, or uid:gid, needs no entry", s.config.User)
 	case s.config.Entrypoint[0] != agentPath && strings.Contains(text, s.config.Entrypoint[0]):
 		return fmt.Errorf("the image has no %s that runs: %w", s.config.Entrypoint[0], err)
 	case strings.Contains(text, agentPath), strings.Contains(text, "exec format error"):
 		return &agentStartError{why: agentTrouble(err), err: err}
-	case s.host.Runtime != "" && strings.Contains(strings.ToLower(text), "runtime"):
+	case strings.Contains(text, "mount"):
+		if target := s.targetIn(text); target != "" {
+			return configError(err, "nothing can be mounted at %s in this image: what is there, or above it, is no directory or cannot be written", target)
+		}
+	}
+	if s.host.Runtime != "" && strings.Contains(strings.ToLower(text), "runtime") {
 		return configError(err, "the runtime %q cannot start a container: %s", s.host.Runtime, engineSays(err))
 	}
 	return fmt.Errorf("start a container: %w", err)
+}
+
+// targetIn returns the longest target of a mount that text names, or "".
+func (s spec) targetIn(text string) (longest string) {
+	targets := slices.Collect(maps.Keys(s.host.Tmpfs))
+	for _, m := range s.host.Mounts {
+		targets = append(targets, m.Target)
+	}
+	for _, t := range targets {
+		if t != agentDir && len(t) > len(longest) && strings.Contains(text, t) {
+			longest = t
+		}
+	}
+	return longest
 }
 
 // agentTrouble finds the reason in what a runtime says.

@@ -2,6 +2,7 @@ package container
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 )
 
@@ -58,6 +59,19 @@ func (e *RestartedError) Error() string {
 // Visible returns what the model may read.
 func (e *RestartedError) Visible() string { return e.Error() }
 
+// A SilentError says that a sandbox does not answer: it is paused, or out of breath.
+type SilentError struct {
+	What string // was asked for, such as "list jobs"
+}
+
+// Error says so.
+func (e *SilentError) Error() string {
+	return e.What + ": the sandbox does not answer; a restart ends everything that runs in it"
+}
+
+// Visible returns what the model may read.
+func (e *SilentError) Visible() string { return e.Error() }
+
 // A NoJobError says that there is no such job.
 type NoJobError struct {
 	ID   string
@@ -106,7 +120,7 @@ func (e *NoEngineError) Error() string {
 	var b strings.Builder
 	b.WriteString("no Docker engine answers; looked for it at:")
 	for _, a := range e.Tried {
-		fmt.Fprintf(&b, "\n  %s (%s): %v", a.Host, a.Source, a.Err)
+		fmt.Fprintf(&b, "\n  %s (%s): %v", withoutPassword(a.Host), a.Source, a.Err)
 	}
 	b.WriteString("\nhint: start the engine, or name it with --host or DOCKER_HOST")
 	return b.String()
@@ -133,3 +147,12 @@ func (e *ImageError) Visible() string { return e.Error() }
 
 // Unwrap returns the cause.
 func (e *ImageError) Unwrap() error { return e.Err }
+
+// withoutPassword returns the address of an engine as it may be shown.
+func withoutPassword(host string) string {
+	u, err := url.Parse(host)
+	if err != nil || u.User == nil {
+		return host
+	}
+	return u.Redacted()
+}

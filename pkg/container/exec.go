@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -106,7 +107,7 @@ func (b *execBackend) adopt(s stream) {
 		current := b.epoch == epoch
 		b.mu.Unlock()
 		if current {
-			b.lose(&LostError{Why: "its first process ended", Err: err})
+			b.lose(&LostError{Why: "its first process ended, as it does when the engine ends the container or when memory runs out", Err: err})
 		}
 	}()
 }
@@ -288,10 +289,8 @@ func (r *execRun) progress() {
 		return
 	}
 	line, n := r.out.Line()
-	if other, m := r.errs.Line(); line == "" {
-		line, n = other, n+m
-	}
-	r.report(Progress{Line: line, Bytes: n, Took: time.Since(r.began)})
+	other, m := r.errs.Line()
+	r.report(Progress{Line: cmp.Or(line, other), Bytes: n + m, Took: time.Since(r.began)})
 }
 
 func (r *execRun) end(ctx context.Context, x execution, err error) (Result, error) {

@@ -57,6 +57,17 @@ func NewAgentBackend(ctx context.Context, h *ScriptedHost) (Backend, error) {
 	})
 }
 
+// Remembered returns how many commands an agent backend has not forgotten, and how many answers it
+// waits for.
+func Remembered(b Backend) (commands, answers int) {
+	a := b.(*agentBackend)
+	a.jobs.mu.Lock()
+	defer a.jobs.mu.Unlock()
+	a.conn.mu.Lock()
+	defer a.conn.mu.Unlock()
+	return len(a.jobs.jobs), len(a.conn.waiting)
+}
+
 // IsStale reports whether err says that the agent is of another build.
 func IsStale(err error) bool {
 	return errors.As(err, new(*staleAgentError))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/toolhost/toolhost/internal/testengine"
 	"github.com/toolhost/toolhost/pkg/container"
 )
 
@@ -66,7 +67,7 @@ func TestHardeningAsked(t *testing.T) {
 	}
 	got = fmt.Sprintf("memory %d, with swap %d, cpu %d, shm %d, pids %d, %v, %v", h.Memory, h.MemorySwap, h.NanoCpus, h.ShmSize, h.PidsLimit, h.Ulimits, h.Tmpfs)
 	want = "memory 1073741824, with swap 1073741824, cpu 2000000000, shm 67108864, pids 512, [{nofile 4096 4096} {core 0 0}], " +
-		"map[/data:rw,exec,nosuid,nodev,size=536870912,mode=0755,uid=1000,gid=1000 /tmp:rw,exec,nosuid,nodev,size=268435456,mode=1777,uid=1000,gid=1000]"
+		"map[/data:rw,exec,nosuid,nodev,size=357913941,mode=0755,uid=1000,gid=1000 /tmp:rw,exec,nosuid,nodev,size=268435456,mode=1777,uid=1000,gid=1000]"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the limits (-want +got):\n%s", diff)
 	}
@@ -112,6 +113,9 @@ func TestHardeningSeen(t *testing.T) {
 			}
 			output(t, s, "cd && echo x >file && echo x >/tmp/file && echo x >/dev/shm/file && cd "+s.Info.Dir+" && echo x >file")
 			output(t, s, "printf '#!/bin/sh\nexit 0\n' >/tmp/run && chmod +x /tmp/run && /tmp/run")
+			if got := output(t, s, "cat /.mcp/agent >/dev/null 2>&1 && echo yes || echo no"); got != "no" && test.cap != dev {
+				t.Error("the agent's file can be read, so the agent can be traced before it hides")
+			}
 			for _, change := range []string{"echo x >>/.mcp/agent", "rm -f /.mcp/agent", "mv /.mcp/agent /.mcp/b", "echo x >/.mcp/b", "chmod 777 /.mcp/agent", "mount -o remount,rw /.mcp", "mount -t tmpfs x /mnt"} {
 				if got := output(t, s, "("+change+") 2>/dev/null && echo done || echo no"); got != "no" {
 					t.Errorf("%s: %s", change, got)
@@ -125,6 +129,112 @@ func TestHardeningSeen(t *testing.T) {
 			}
 		})
 	}
+}
+
+// attacks are what a command may try, in Python, since the kernel is to be asked itself: each prints
+// the error's name, or "done". 1 is the agent, the parent its supervisor.
+const attacks = `
+import ctypes, errno, os, socket, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+ATTACH, SEIZE = 16, 0x4206
+
+def call(result):
+    if result < 0:
+        raise OSError(ctypes.get_errno(), "")
+
+class Vec(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+
+def peek(pid):
+    room = ctypes.create_string_buffer(8)
+    mine, other = Vec(ctypes.addressof(room), 8), Vec(0x400000, 8)
+    call(libc.process_vm_readv(pid, ctypes.byref(mine), 1, ctypes.byref(other), 1, 0))
+
+def read(name):
+    with open(name, "rb") as f:
+        f.read(1)
+
+def write(name):
+    with open(name, "wb", 0) as f:
+        f.write(b"x")
+
+def links(pid):
+    for fd in os.listdir("/proc/%d/fd" % pid):
+        os.readlink("/proc/%d/fd/%s" % (pid, fd))
+
+tries = {
+    "mount": lambda: call(libc.mount(b"x", b"/mnt", b"tmpfs", 0, None)),
+    "bind": lambda: call(libc.mount(b"/tmp", b"/mnt", None, 4096, None)),
+    "umount": lambda: call(libc.umount2(b"/.mcp", 2)),
+    "unshare": lambda: call(libc.unshare(0x10000000 | 0x20000)), # user and mount namespaces
+    "raw socket": lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP),
+    "packet socket": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0),
+    "output of 1": lambda: write("/proc/1/fd/65"),
+    "agent": lambda: write("/.mcp/agent"),
+    "beside it": lambda: write("/.mcp/new"),
+}
+for name, pid in (("1", 1), ("parent", os.getppid())):
+    tries["attach to " + name] = lambda pid=pid: call(libc.ptrace(ATTACH, pid, None, None))
+    tries["seize " + name] = lambda pid=pid: call(libc.ptrace(SEIZE, pid, None, None))
+    tries["peek into " + name] = lambda pid=pid: peek(pid)
+    tries["mem of " + name] = lambda pid=pid: read("/proc/%d/mem" % pid)
+    tries["write mem of " + name] = lambda pid=pid: write("/proc/%d/mem" % pid)
+    tries["environ of " + name] = lambda pid=pid: read("/proc/%d/environ" % pid)
+    tries["fd of " + name] = lambda pid=pid: links(pid)
+    tries["input of " + name] = lambda pid=pid: read("/proc/%d/fd/64" % pid)
+for name, do in tries.items():
+    try:
+        do()
+        print(name, "done", sep=": ")
+    except OSError as e:
+        print(name, errno.errorcode.get(e.errno, e.errno), sep=": ")
+`
+
+// What reaches for the engine, the network or the agent fails, whoever runs it: the agent runs as the
+// same user as its commands.
+func TestAttacksFail(t *testing.T) {
+	e := engine(t)
+	for name, config := range map[string]container.Config{
+		"safe": {}, "safe as root": {User: "0:0"}, "dev": {Profile: container.Dev}, "read-only": {ReadOnly: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config.Image, config.Pull = testengine.Debian(t), container.PullNever
+			s := sandbox(t, e, config)
+			got := strings.Split(output(t, s, "exec python3 -c '"+attacks+"'"), "\n")
+			if len(got) != 25 {
+				t.Errorf("%d attacks say how they ended: %q", len(got), got)
+			}
+			for _, line := range got {
+				attack, end, _ := strings.Cut(line, ": ")
+				want := []string{"EPERM", "EACCES"}
+				if attack == "agent" || attack == "beside it" {
+					want = append(want, "EROFS")
+				}
+				if !slices.Contains(want, end) {
+					t.Errorf("%s: %s, want one of %q", attack, end, want)
+				}
+			}
+			if got := output(t, s, "echo works"); got != "works" {
+				t.Errorf("after the attacks a command says %q", got)
+			}
+		})
+	}
+}
+
+// With a read-only root file system nothing of the image can be changed, by nobody, and all that is
+// mounted to be written can be.
+func TestReadOnly(t *testing.T) {
+	rw, ro := t.TempDir(), t.TempDir()
+	mounts := []container.Mount{{Source: rw, Target: "/rw"}, {Source: ro, Target: "/ro", ReadOnly: true}}
+	// Dev is root with DAC_OVERRIDE: the mode of a directory does not hold it back.
+	s := sandbox(t, engine(t), busybox(t, container.Config{Profile: container.Dev, ReadOnly: true, Mounts: mounts}))
+	got := output(t, s, `find / -xdev -type d | while read d; do grep -q " $d " /proc/mounts || { (: >"$d/new") 2>/dev/null && echo "$d"; }; done; (: >/new) 2>/dev/null && echo /
+		for f in /ro/new /.mcp/new /etc/hosts /etc/hostname /etc/resolv.conf /proc/sys/kernel/hostname; do (echo x >>$f) 2>/dev/null && echo $f; done; true`)
+	if got != "" {
+		t.Errorf("these can be written:\n%s", got)
+	}
+	output(t, s, "echo x >/rw/new && echo x >/data/new && echo x >/tmp/new && echo x >/dev/shm/new")
 }
 
 // An image's own settings do not get in the way, and variables are those that were asked for.

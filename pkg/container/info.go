@@ -22,7 +22,7 @@ func (e *Engine) Info(ctx context.Context) (EngineInfo, error) {
 		return EngineInfo{}, fmt.Errorf("ask the engine about itself: %w", err)
 	}
 	info := EngineInfo{
-		Source: e.at.source, Host: e.at.host, Version: f.ServerVersion, API: e.api.ClientVersion(),
+		Source: e.at.source, Host: withoutPassword(e.at.host), Version: f.ServerVersion, API: e.api.ClientVersion(),
 		Arch: goArch(f.Architecture), Remote: e.at.remote(), Rootless: isRootless(&f),
 		Runtimes: slices.Sorted(maps.Keys(f.Runtimes)),
 	}

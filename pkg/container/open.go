@@ -32,7 +32,7 @@ func (e *Engine) Open(ctx context.Context, c Config, report func(line string)) (
 	}
 	b, id, err := e.openWithAgent(ctx, c, s)
 	if cannotRun(err) && ctx.Err() == nil {
-		info.Degraded = err.Error() + ": commands run by docker exec, which is slower, and cannot list what a command leaves running"
+		info.Degraded = err.Error() + ": commands run by docker exec, which is slower, cannot list what a command leaves running, and at a timeout misses a process that clears its environment"
 		if b, id, err = e.openForExec(ctx, c, s); err != nil {
 			return nil, fmt.Errorf("open a sandbox: %s; and docker exec does not do either: %w", info.Degraded, err)
 		}
@@ -42,6 +42,13 @@ func (e *Engine) Open(ctx context.Context, c Config, report func(line string)) (
 	}
 	info.ID = id
 	return &Sandbox{Backend: b, Info: info}, nil
+}
+
+// Check says what is wrong with c as far as that can be said before anything is pulled or
+// made; see [Engine.Open].
+func (e *Engine) Check(ctx context.Context, c Config) error {
+	_, err := e.prepare(ctx, c.withDefaults())
+	return err
 }
 
 // prepare finds what is wrong with c before anything is pulled or made.
@@ -90,7 +97,7 @@ func (e *Engine) startAgent(ctx context.Context, c Config, s spec, a agents.Agen
 	h := &dockerHost{engine: e, spec: s.running([]string{agentPath}, agentMount(a, true)), settle: func() {}}
 	defer func() { h.settle() }()
 	can := Abilities{ExactKill: true, Jobs: true, OOM: true, Isolated: true}
-	b, err := newAgentBackend(ctx, h, agentOptions{name: "agent", can: can, dir: c.Dir, build: a.Build})
+	b, err := newAgentBackend(ctx, h, agentOptions{name: "agent", can: can, dir: c.Dir, build: a.Build, mounts: s.seen})
 	if err != nil {
 		return nil, "", h.explain(err)
 	}

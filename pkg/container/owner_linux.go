@@ -10,13 +10,18 @@ import (
 // thisHost names the kernel since it booted and the namespace of process ids: only within
 // both does a pid mean the same process to everybody.
 func thisHost() string {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	space, err2 := os.Readlink("/proc/self/ns/pid")
-	if err != nil || err2 != nil {
-		name, _ := os.Hostname()
-		return name
+	space, err := os.Readlink("/proc/self/ns/pid")
+	if boot := bootID(); boot != "" && err == nil {
+		return boot + " " + space
 	}
-	return strings.TrimSpace(string(boot)) + " " + space
+	name, _ := os.Hostname()
+	return name
+}
+
+// bootID names the kernel since it booted; "" where that is unknown.
+func bootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
 }
 
 // processStart returns when a process began, in ticks since boot, and false where that cannot

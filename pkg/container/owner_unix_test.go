@@ -3,6 +3,7 @@
 package container_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,7 +21,7 @@ func TestMountOwner(t *testing.T) {
 	for _, owner := range []int{0, 1000, 4242} {
 		t.Run(fmt.Sprint(owner), func(t *testing.T) {
 			root, extra := t.TempDir(), t.TempDir()
-			if err := os.Chown(root, owner, owner); err != nil {
+			if err := errors.Join(os.Mkdir(filepath.Join(root, "extra"), 0o755), os.Chown(root, owner, owner)); err != nil {
 				t.Fatal(err)
 			}
 			write(t, filepath.Join(extra, "note"), "read me\n")

@@ -3,6 +3,8 @@ package container_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -147,6 +149,61 @@ func TestExecBackend(t *testing.T) {
 		t.Cleanup(func() { b.Close() })
 		return b
 	})
+}
+
+// Where docker exec cannot start what would end a command, a restart ends it.
+func TestExecRestarts(t *testing.T) {
+	b, err := engine(t).OpenExec(t.Context(), busybox(t, container.Config{PIDs: 40}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	full := container.Command{
+		Argv:    []string{"/bin/sh", "-c", "echo begin; (while sleep 1000 & do :; done) 2>/dev/null; while :; do :; done"},
+		Timeout: time.Second, Limit: 100,
+	}
+	began := time.Now()
+	res, err := b.Run(t.Context(), full, nil)
+	if err != nil || !res.TimedOut || !res.Restarted || res.Stdout.Text != "begin\n" {
+		t.Errorf("after %s got %+v, %v", time.Since(began), res, err)
+	}
+	if got := output(t, b, "ps | grep -c '[s]leep 1000' || true"); got != "0" {
+		t.Errorf("after it there are %s processes of it", got)
+	}
+}
+
+// A command whose supervisor it has stopped is ended by the agent when its caller goes, and no other
+// command loses its sandbox for that.
+func TestCancelOfStoppedSupervisor(t *testing.T) {
+	s := sandbox(t, engine(t), busybox(t, container.Config{}))
+	run := func(ctx context.Context, line string) (container.Result, error) {
+		return s.Run(ctx, container.Command{Argv: []string{"/bin/sh", "-c", line}, Timeout: time.Minute, Limit: 100}, nil)
+	}
+	other := make(chan error, 1)
+	go func() {
+		res, err := run(t.Context(), "until [ -e /tmp/end ]; do sleep 0.05; done; echo other")
+		if err == nil && res.Stdout.Text != "other\n" {
+			err = fmt.Errorf("it says %q", res.Stdout.Text)
+		}
+		other <- err
+	}()
+	ctx, leave := context.WithCancel(t.Context())
+	stopped := make(chan error, 1)
+	go func() {
+		_, err := run(ctx, "kill -STOP $PPID; : >/tmp/stopped; sleep 1000")
+		stopped <- err
+	}()
+	waitFor(t, "the supervisor is stopped", func() bool { return output(t, s, "ls /tmp/stopped 2>/dev/null || true") != "" })
+	leave()
+	if err := <-stopped; !errors.Is(err, context.Canceled) {
+		t.Errorf("the stopped one: %v", err)
+	}
+	if got := output(t, s, "ps | grep -c '[s]leep 1000' || true; : >/tmp/end"); got != "0" {
+		t.Errorf("%s processes of it are left", got)
+	}
+	if err := <-other; err != nil {
+		t.Errorf("the other command: %v", err)
+	}
 }
 
 func TestInfo(t *testing.T) {

@@ -13,12 +13,17 @@ import (
 	"github.com/docker/docker/api/types/mount"
 )
 
-// What a sandbox has whatever its Config says, in bytes where it is a size.
+// The file systems in memory have these sizes at most, in bytes, and all of them together leave
+// a part of a sandbox's memory to processes: what they hold cannot be reclaimed, and what runs
+// the commands would have to go for it.
 const (
-	tmpSize   = 256 << 20
-	shmSize   = 64 << 20
-	openFiles = 4096
+	tmpSize      = 256 << 20 // or a quarter of the memory
+	shmSize      = 64 << 20  // or a sixteenth
+	scratchShare = 3         // of the memory, for the directory for commands: one part in so many
 )
+
+// openFiles is how many files a process can have open.
+const openFiles = 4096
 
 // devCapabilities are those that the profile dev keeps: what package managers need, and KILL,
 // without which root could not end the processes of the users it becomes.
@@ -35,6 +40,7 @@ var quietEnv = map[string]string{
 type spec struct {
 	config *container.Config
 	host   *container.HostConfig
+	seen   seenMounts
 }
 
 // withDefaults fills in what c leaves out.
@@ -81,6 +87,10 @@ func (e *Engine) spec(c Config, rootless bool) (spec, error) {
 	if err != nil {
 		return spec{}, err
 	}
+	seen, err := see(mounts)
+	if err != nil {
+		return spec{}, err
+	}
 	u, err := userFor(c, rootless)
 	if err != nil {
 		return spec{}, err
@@ -100,7 +110,7 @@ func (e *Engine) spec(c Config, rootless bool) (spec, error) {
 			Healthcheck:     &container.HealthConfig{Test: []string{"NONE"}},
 			Labels:          e.owner.labels(time.Now(), c.Lifetime),
 		},
-		host: hostConfig(c),
+		host: hostConfig(c), seen: seen,
 	}
 	s.host.Mounts, s.host.Tmpfs = mounts, tmpfs
 	return s, nil
@@ -111,7 +121,7 @@ func (s spec) running(argv []string, more ...mount.Mount) spec {
 	config, host := *s.config, *s.host
 	config.Entrypoint, config.Cmd = argv, []string{}
 	host.Mounts = slices.Concat(host.Mounts, more)
-	return spec{config: &config, host: &host}
+	return spec{config: &config, host: &host, seen: s.seen}
 }
 
 // hostConfig returns the limits and the hardening. Seccomp and AppArmor are the engine's own
@@ -126,7 +136,7 @@ func hostConfig(c Config) *container.HostConfig {
 		LogConfig:      container.LogConfig{Type: "none"},
 		ReadonlyRootfs: c.ReadOnly,
 		Runtime:        c.Runtime,
-		ShmSize:        shmSize,
+		ShmSize:        min(shmSize, c.Memory/16),
 		Init:           new(bool), // the agent must be process 1, which its own commands cannot kill
 		Resources: container.Resources{
 			Memory: c.Memory, MemorySwap: c.Memory, // equal: no swap
@@ -144,9 +154,9 @@ func hostConfig(c Config) *container.HostConfig {
 }
 
 // scratch returns the file systems in memory: /tmp, and where no mount holds the directory
-// for commands, that one too. It may fill half of the memory, which it counts as.
+// for commands, that one too. All of them count as memory.
 func scratch(c Config, u user, mounts []mount.Mount) (map[string]string, error) {
-	t := map[string]string{"/tmp": u.tmpfs(tmpSize, "1777")}
+	t := map[string]string{"/tmp": u.tmpfs(min(tmpSize, c.Memory/4), "1777")}
 	held := func(m mount.Mount) bool { return within(c.Dir, m.Target) }
 	if within(c.Dir, "/tmp") || slices.ContainsFunc(mounts, held) {
 		return t, nil
@@ -154,7 +164,7 @@ func scratch(c Config, u user, mounts []mount.Mount) (map[string]string, error) 
 	if _, err := checkTarget(c.Dir); err != nil {
 		return nil, err
 	}
-	t[c.Dir] = u.tmpfs(c.Memory/2, "0755")
+	t[c.Dir] = u.tmpfs(c.Memory/scratchShare, "0755")
 	return t, nil
 }
 

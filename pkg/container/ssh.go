@@ -72,6 +72,9 @@ func (t sshTarget) dial(context.Context, string, string) (net.Conn, error) {
 	return c, nil
 }
 
+// sshEnds is how long ssh may take to end once it sends nothing more.
+const sshEnds = time.Second
+
 // An sshConn is a running ssh as a connection. It knows no deadlines.
 type sshConn struct {
 	target sshTarget
@@ -79,34 +82,54 @@ type sshConn struct {
 	in     io.WriteCloser
 	out    io.ReadCloser
 	said   tailBuffer // on standard error
-	closed sync.Once
+	ended  sync.Once
 }
 
-// Read reads what the far end sends. Where ssh ends at once, its own words are the error.
+// Read reads what the far end sends.
 func (c *sshConn) Read(p []byte) (int, error) {
 	n, err := c.out.Read(p)
 	if n == 0 && err != nil {
-		if said := c.said.String(); said != "" {
-			return 0, fmt.Errorf("ssh %s: %s", c.target.host, said)
-		}
+		err = c.why(err)
 	}
 	return n, err
 }
 
 // Write sends p.
-func (c *sshConn) Write(p []byte) (int, error) { return c.in.Write(p) }
+func (c *sshConn) Write(p []byte) (int, error) {
+	n, err := c.in.Write(p)
+	if err != nil {
+		err = c.why(err)
+	}
+	return n, err
+}
+
+// why returns what ssh said at its end, if anything, in place of an error of its streams.
+func (c *sshConn) why(err error) error {
+	c.end(sshEnds)
+	if said := c.said.String(); said != "" {
+		return fmt.Errorf("ssh %s: %s", c.target.host, said)
+	}
+	return err
+}
 
 // CloseWrite ends what is sent; reading goes on.
 func (c *sshConn) CloseWrite() error { return c.in.Close() }
 
 // Close ends ssh.
 func (c *sshConn) Close() error {
-	c.closed.Do(func() {
-		c.in.Close()
-		c.cmd.Process.Kill()
-		c.cmd.Wait() // its exit says only that it was killed
-	})
+	c.in.Close()
+	c.cmd.Process.Kill() // it may have ended
+	c.end(0)
 	return nil
+}
+
+// end waits for the end of ssh, and of what it says, and brings it about after a while.
+func (c *sshConn) end(after time.Duration) {
+	c.ended.Do(func() {
+		late := time.AfterFunc(after, func() { c.cmd.Process.Kill() })
+		defer late.Stop()
+		c.cmd.Wait() // how it ended says nothing more than its words
+	})
 }
 
 // LocalAddr and the methods below complete net.Conn.

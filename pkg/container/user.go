@@ -3,6 +3,8 @@ package container
 import (
 	"fmt"
 	"os"
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -15,19 +17,25 @@ type user string
 
 // userFor returns who runs commands: the one who was asked for; root in the profile dev, and
 // where the engine itself has no privilege, since its root is the user who runs it; else the
-// owner of the first mount, so that files made there belong to whom the others do.
+// owner of what is mounted where commands run, so that files made there belong to whom the
+// others do. Who owns what else is mounted says nothing: a directory of the system can be.
 func userFor(c Config, rootless bool) (user, error) {
 	switch {
 	case c.User != "":
 		return user(c.User), nil
 	case rootless, c.Profile == Dev:
 		return "0:0", nil
-	case len(c.Mounts) == 0:
+	}
+	home := slices.IndexFunc(c.Mounts, func(m Mount) bool {
+		target := path.Clean(m.Target)
+		return within(c.Dir, target) || within(target, c.Dir)
+	})
+	if home < 0 {
 		return defaultUser, nil
 	}
-	info, err := os.Stat(c.Mounts[0].Source)
+	info, err := os.Stat(c.Mounts[home].Source)
 	if err != nil {
-		return "", configError(err, "the directory %s cannot be mounted: %v", c.Mounts[0].Source, reasonOf(err))
+		return "", configError(err, "the mount at %s: its directory cannot be opened: %v", c.Mounts[home].Target, reasonOf(err))
 	}
 	uid, gid, ok := ownerOf(info)
 	if !ok {

@@ -100,7 +100,7 @@ func (r *run) cli() *cli.App {
 	c := &cli.App{
 		Name: r.app.Name, Usage: r.app.Usage,
 		UsageText:   r.app.Name + " [flags]                serve over stdio, or with --http ADDR over HTTP\n" + r.app.Name + " [flags] COMMAND [args]",
-		Description: "Every flag can be given as an environment variable, " + envName(r.app.Name, "FLAG") + ",\nand before or after the command. Lists are separated as in PATH, hosts and origins\nby commas. " + envName(r.app.Name, "TOKEN") + " is a bearer token for --http.",
+		Description: "Every flag can be given as an environment variable, " + envName(r.app.Name, "FLAG") + ",\nand before or after the command. Lists are separated as in PATH, those of hosts,\norigins and mounts by commas. " + envName(r.app.Name, "TOKEN") + " is a bearer token for --http.",
 		Flags:       append(commonFlags(), r.app.Flags...),
 		Writer:      r.std.Out, ErrWriter: r.std.Err,
 		HideVersion: true, HideHelpCommand: true, DisableSliceFlagSeparator: true,

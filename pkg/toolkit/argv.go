@@ -131,8 +131,8 @@ func envName(program, flag string) string {
 	return up(program) + "_" + up(flag)
 }
 
-// commaLists are the lists of names that hold colons.
-var commaLists = []string{"allowed-hosts", "allowed-origins"}
+// commaLists are the lists of what holds colons.
+var commaLists = []string{"allowed-hosts", "allowed-origins", "mount"}
 
 // fromEnvironment gives every flag its environment variable. Lists are split here, at the
 // path-list separator: the library would split at commas, which paths may hold.

@@ -20,10 +20,10 @@ func (s *Server) finish(r Result, warnings []string) *mcp.CallToolResult {
 	}
 	text := Cut(ValidText(r.Text), max(0, b.Text-len(tail))) + tail
 	out := &mcp.CallToolResult{IsError: r.IsError, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
-	size := len(text)
+	size := WireSize(text)
 	if r.Structured != nil {
 		raw := withWarnings(marshal(r.Structured), warnings)
-		size += len(raw)
+		size += WireSize(raw)
 		out.StructuredContent = raw
 	}
 	for _, m := range r.Media {
@@ -55,6 +55,15 @@ func withoutLinks(media []mcp.Content) (out []mcp.Content) {
 		}
 	}
 	return out
+}
+
+// WireSize returns how many bytes v takes on the wire as JSON, where <, > and & take six each.
+func WireSize(v any) int {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("encode %T: %v", v, err)) // plain data of ours
+	}
+	return len(raw)
 }
 
 func tooLarge(size, limit int) *mcp.CallToolResult {

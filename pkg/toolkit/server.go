@@ -136,6 +136,10 @@ func (n Names) unused(canonical []string) []string {
 	return out
 }
 
+// Shown returns the name under which clients see a tool, and whether it is served, also before
+// it is added.
+func (s *Server) Shown(canonical string) (name string, ok bool) { return s.opts.Names.shown(canonical) }
+
 // checkNames reports names in the options that no tool has.
 func (s *Server) checkNames() error {
 	if bad := s.opts.Names.unused(s.known); len(bad) > 0 {

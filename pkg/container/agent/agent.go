@@ -25,6 +25,7 @@ type agent struct {
 	mu       sync.Mutex
 	jobs     map[uint64]*job // by the id of their Run, until their last frame is written
 	pids     map[int]*job    // those whose supervisor lives
+	spare    *spare          // a supervisor without a command yet; nil while there is none
 	forking  int             // supervisors that are being started; their pids are not known yet
 	early    map[int]syscall.WaitStatus
 	purging  int // jobs whose supervisor may kill everything: no other may start
@@ -58,6 +59,7 @@ func agentMain(lease time.Duration) int {
 	signal.Notify(children, syscall.SIGCHLD)
 	a.takeSignals()
 	go a.reap(children)
+	go a.makeSpare()
 	go func() { a.end(a.read(in, lease)) }()
 
 	code := <-a.ends
@@ -106,9 +108,7 @@ func (a *agent) read(in io.Reader, lease time.Duration) int {
 func (a *agent) take(f protocol.Frame) {
 	switch f.Kind {
 	case protocol.Hello:
-		a.send(frame(protocol.Hello, f.ID, protocol.Greeting{
-			Version: protocol.Version, Build: build, PID: os.Getpid(), UID: os.Getuid(), GID: os.Getgid(),
-		}))
+		a.greet(f)
 	case protocol.Ping:
 		a.send(frame(protocol.Ping, f.ID, nil))
 	case protocol.Run:
@@ -120,6 +120,24 @@ func (a *agent) take(f protocol.Frame) {
 	default:
 		a.send(failed(f.ID, protocol.BadRequest, "this kind of frame is no request"))
 	}
+}
+
+// greet says who this agent is, and what it finds where the server wants it to look.
+func (a *agent) greet(f protocol.Frame) {
+	g := protocol.Greeting{
+		Version: protocol.Version, Build: build, PID: os.Getpid(), UID: os.Getuid(), GID: os.Getgid(), Boot: bootID(),
+	}
+	var s protocol.Salutation
+	if len(f.Header) > 0 && f.Decode(&s) != nil {
+		a.send(failed(f.ID, protocol.BadRequest, "this is no salutation"))
+		return
+	}
+	for _, path := range s.Look {
+		var st syscall.Stat_t // zero where there is nothing
+		syscall.Stat(path, &st)
+		g.Found = append(g.Found, protocol.File{Device: st.Dev, Inode: st.Ino})
+	}
+	a.send(frame(protocol.Hello, f.ID, g))
 }
 
 // send writes f to the server. Where the server does not read, it waits.
@@ -150,7 +168,7 @@ func (a *agent) run(f protocol.Frame) {
 		a.send(failed(f.ID, protocol.BadRequest, wrong))
 		return
 	}
-	j := newJob(a, f.ID, time.Duration(c.TimeoutMS)*time.Millisecond)
+	j := newJob(a, f, time.Duration(c.TimeoutMS)*time.Millisecond)
 	a.mu.Lock()
 	_, taken := a.jobs[f.ID]
 	if !taken {
@@ -161,7 +179,6 @@ func (a *agent) run(f protocol.Frame) {
 		a.send(failed(f.ID, protocol.BadRequest, "the id is in use"))
 		return
 	}
-	j.queue.send(f)
 	go j.live()
 }
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +25,10 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
+	if pid := os.Getenv("TRACE"); pid != "" {
+		trace(atoi(pid))
+		return
+	}
 	dir, err := os.MkdirTemp("", "agent")
 	if err != nil {
 		panic(err)
@@ -56,7 +61,11 @@ type client struct {
 	*answers
 	ended chan struct{} // the agent's output has ended
 	dir   string
+	mark  string // how long commands sleep: a number that no other client has
 }
+
+// clients counts them.
+var clients atomic.Int64
 
 // answers are where those to each request go.
 type answers struct {
@@ -130,6 +139,7 @@ func start(t testing.TB, cmd *exec.Cmd) *client {
 	c := &client{
 		t: t, cmd: cmd, in: in, errs: &lockedBuffer{}, answers: &answers{waiting: map[uint64]chan protocol.Frame{}},
 		ended: make(chan struct{}), dir: t.TempDir(),
+		mark: fmt.Sprintf("60.%06d%03d", os.Getpid(), clients.Add(1)),
 	}
 	for d := c.dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
 		os.Chmod(d, 0o777) // others run commands there
@@ -252,7 +262,33 @@ func (c *client) command(argv ...string) protocol.Command {
 	return protocol.Command{Argv: argv, Dir: c.dir, TimeoutMS: patience.Milliseconds(), Keep: 64 << 10}
 }
 
-func (c *client) sh(script string) protocol.Command { return c.command("/bin/sh", "-c", script) }
+// sh returns a script. Each "sleep 60" in it bears the client's mark.
+func (c *client) sh(script string) protocol.Command {
+	return c.command("/bin/sh", "-c", strings.ReplaceAll(script, "sleep 60", "sleep "+c.mark))
+}
+
+// marked returns the processes of this machine that bear the client's mark and live.
+func (c *client) marked() (pids []string) {
+	c.t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, f := range files {
+		if text, _ := os.ReadFile(f); strings.Contains(string(text), c.mark) { // a zombie has none
+			pids = append(pids, filepath.Dir(f))
+		}
+	}
+	return pids
+}
+
+// allGone wants that nothing that was started lives, wherever it went.
+func (c *client) allGone() {
+	c.t.Helper()
+	if left := c.marked(); len(left) > 0 {
+		c.t.Errorf("these still live: %q", left)
+	}
+}
 
 // run runs cmd to its Result.
 func (c *client) run(cmd protocol.Command, input ...string) result {
@@ -364,11 +400,20 @@ func (c *client) tree(root int) (pids []int) {
 	return pids
 }
 
-// empty waits until nothing is below the agent.
+// empty waits until nothing is below the agent but its spare.
 func (c *client) empty() {
 	c.t.Helper()
 	pid := c.pid()
-	await(c.t, "an agent without children", func() bool { return len(c.tree(pid)) == 0 })
+	await(c.t, "an agent without children", func() bool {
+		below := c.tree(pid)
+		return len(below) == 1 && isSpare(below[0])
+	})
+}
+
+// isSpare reports whether a process without children is a living supervisor.
+func isSpare(pid int) bool {
+	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return strings.HasPrefix(string(line), "agent\x00supervise\x00")
 }
 
 func await(t testing.TB, what string, ok func() bool) {

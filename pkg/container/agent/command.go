@@ -40,6 +40,7 @@ func (s *supervisor) start(c protocol.Command, input []byte) *protocol.Failure {
 		return failure(startReason(err), err)
 	}
 	volunteer(s.pid)
+	time.AfterFunc(volunteerAgain, volunteerAll)
 	if c.Stdin {
 		go feed(p.ours(0, "stdin"), input)
 	}
@@ -178,8 +179,19 @@ func (p pipes) ours(i int, name string) *os.File {
 	return polled(p[i][0], name)
 }
 
-// volunteer makes the kernel prefer the command to the agent where memory runs out. What it
-// starts inherits that.
+// volunteerAgain is after what time those volunteer that the command started before it did
+// itself. Most commands have ended by then.
+const volunteerAgain = 20 * time.Millisecond
+
+// volunteerAll makes everything below this process volunteer.
+func volunteerAll() {
+	for _, p := range below(processes(), os.Getpid(), alive) {
+		volunteer(p.pid)
+	}
+}
+
+// volunteer makes the kernel prefer a process to the agent and the supervisors where memory
+// runs out. What it starts from now on inherits that.
 func volunteer(pid int) {
 	name := "/proc/" + strconv.Itoa(pid) + "/oom_score_adj"
 	if fd, err := syscall.Open(name, syscall.O_WRONLY|syscall.O_CLOEXEC, 0); err == nil {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"os"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -18,44 +17,49 @@ type job struct {
 	id       uint64
 	began    time.Duration // on the monotonic clock
 	timeout  time.Duration
-	queue    *queue // to the supervisor
+	queue    *queue           // to the supervisor; nil before there is one
+	early    []protocol.Frame // for it, from before
 	link     *os.File
-	dead     chan struct{} // closed when the supervisor is reaped
-	pid      int           // of the supervisor; 0 before it is started
+	run      protocol.Frame // until the supervisor says that it starts it
+	dead     chan struct{}  // closed when the supervisor is reaped
+	pid      int            // of the supervisor; 0 before it is started
 	status   syscall.WaitStatus
-	spoke    bool // the supervisor was about to start the command
-	answered bool // the Run
-	left     bool // the command left something running
-	ended    bool // and the server was told of its end
-	killed   bool // the server wants it to end
-	purges   bool // counted in agent.purging
+	spoke    bool  // the supervisor was about to start the command
+	answered bool  // the Run
+	left     bool  // the command left something running
+	ended    bool  // and the server was told of its end
+	killed   bool  // the server wants it to end
+	purges   bool  // counted in agent.purging
+	oom      int64 // kills by the memory limit before it began
 	asked    map[uint64]protocol.Kind
 	timers   []*time.Timer
 }
 
-func newJob(a *agent, id uint64, timeout time.Duration) *job {
+func newJob(a *agent, run protocol.Frame, timeout time.Duration) *job {
 	return &job{
-		agent: a, id: id, began: monotonic(), timeout: timeout,
-		queue: newQueue(), dead: make(chan struct{}), asked: map[uint64]protocol.Kind{},
+		agent: a, id: run.ID, run: run, began: monotonic(), timeout: timeout, oom: oomKills(),
+		dead: make(chan struct{}), asked: map[uint64]protocol.Kind{},
 	}
 }
 
 // live accompanies the job to its end.
 func (j *job) live() {
-	if err := j.start(); err != nil {
-		reason := protocol.Internal
-		if outOfResources(err) {
-			reason = protocol.NoResources
-		}
-		j.remove(failed(j.id, reason, "start a supervisor: "+err.Error()), 0)
-		return
-	}
 	j.climb(j.began+j.timeout, func() bool { return !j.answered })
-	go j.queue.run(j.link)
-	j.relay()
-	<-j.dead
-	j.queue.close()
-	j.link.Close()
+	used := j.agent.takeSpare(j)
+	if used {
+		j.serve()
+	}
+	if !used || j.lost() { // who kills everything kills the spare as well
+		if err := j.start(); err != nil {
+			reason := protocol.Internal
+			if outOfResources(err) {
+				reason = protocol.NoResources
+			}
+			j.remove(failed(j.id, reason, "start a supervisor: "+err.Error()), 0)
+			return
+		}
+		j.serve()
+	}
 	killed := 0
 	if j.status != 0 {
 		killed = j.agent.clean()
@@ -71,30 +75,53 @@ func outOfResources(err error) bool {
 	return false
 }
 
-// Arguments that tell a supervisor whether the agent is the first process.
-const (
-	sandboxed = "sandbox"
-	plain     = "plain"
-)
+// serve hands the command to the supervisor and accompanies that to its end.
+func (j *job) serve() {
+	j.agent.mu.Lock()
+	q := newQueue()
+	q.send(frame(protocol.Hello, j.id, beginning{j.began}))
+	q.send(j.run)
+	for _, f := range j.early {
+		q.send(f)
+	}
+	j.queue, j.early = q, nil
+	j.agent.mu.Unlock()
+	go q.run(j.link)
+	j.relay()
+	<-j.dead
+	q.close()
+	j.link.Close()
+}
 
-// start starts the supervisor with one end of a pair of sockets as its standard input.
+// lost reports whether the supervisor ended before it began with the command, and makes the
+// job ready for another.
+func (j *job) lost() bool {
+	j.agent.mu.Lock()
+	defer j.agent.mu.Unlock()
+	if j.spoke || j.answered {
+		return false
+	}
+	j.dead, j.pid, j.status = make(chan struct{}), 0, 0
+	return true
+}
+
+// start starts a supervisor for the job.
 func (j *job) start() error {
-	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return err
+	link, err := j.agent.fork(func(pid int) *job {
+		j.pid = pid
+		return j
+	})
+	j.link = link
+	return err
+}
+
+// tell sends f to the supervisor, once there is one.
+func (j *job) tell(f protocol.Frame) {
+	if j.queue == nil {
+		j.early = append(j.early, f)
+		return
 	}
-	defer syscall.Close(pair[1])
-	place := plain
-	if j.agent.first {
-		place = sandboxed
-	}
-	err = j.agent.fork(j, []string{"agent", supervise, place, strconv.FormatInt(int64(j.began), 10)}, pair[1])
-	if err != nil {
-		syscall.Close(pair[0])
-		return err
-	}
-	j.link = polled(pair[0], "link")
-	return nil
+	j.queue.send(f)
 }
 
 // relay passes on what the supervisor says until it ends.
@@ -107,6 +134,9 @@ func (j *job) relay() {
 		if j.note(f) {
 			j.agent.send(f)
 		}
+		if f.Kind == protocol.Result {
+			go j.agent.makeSpare()
+		}
 	}
 }
 
@@ -116,7 +146,7 @@ func (j *job) note(f protocol.Frame) bool {
 	defer j.agent.mu.Unlock()
 	switch f.Kind {
 	case protocol.Hello:
-		j.spoke = true
+		j.spoke, j.run = true, protocol.Frame{}
 		return false
 	case protocol.Result:
 		var outcome struct{ Left int }
@@ -154,7 +184,7 @@ func (j *job) ask(f protocol.Frame) bool {
 	}
 	j.asked[f.ID] = f.Kind
 	j.killed = j.killed || f.Kind == protocol.Kill
-	j.queue.send(f)
+	j.tell(f)
 	return true
 }
 
@@ -184,7 +214,7 @@ func (j *job) purge() {
 	}
 	j.purges = true
 	j.agent.purging++
-	j.queue.send(frame(protocol.Alone, j.id, nil))
+	j.tell(frame(protocol.Alone, j.id, nil))
 }
 
 // force ends a supervisor that does not answer. What it leaves is killed when it is reaped.
@@ -213,7 +243,7 @@ func (j *job) finish(killed int) {
 	case !answered:
 		code, signal := exitCode(syscall.WaitStatus(syscall.SIGKILL))
 		j.remove(frame(protocol.Result, j.id, protocol.Outcome{
-			Code: code, Signal: signal, Orphaned: true, Killed: killed,
+			Code: code, Signal: signal, Orphaned: true, Killed: killed, OOM: oomKills() > j.oom,
 			TimedOut: late && !j.killed, Stopped: j.killed, TookUS: (monotonic() - j.began).Microseconds(),
 		}), killed)
 	case orphaned:
@@ -237,6 +267,7 @@ func (j *job) remove(last protocol.Frame, killed int) {
 	if last.Kind != 0 {
 		a.send(last)
 	}
+	go a.makeSpare()
 	for id, kind := range asked {
 		if kind == protocol.Kill {
 			a.send(frame(protocol.State, id, protocol.JobState{Killed: killed}))

@@ -52,7 +52,8 @@ func TestJobWithoutStreams(t *testing.T) {
 	}
 }
 
-// What ends while the command's output is awaited is not left.
+// What ends while the command's output is awaited is not left. On a busy machine it may end later
+// than that: then it is asked again.
 func TestNoJob(t *testing.T) {
 	c := startPlain(t)
 	for script, want := range map[string]string{
@@ -61,7 +62,15 @@ func TestNoJob(t *testing.T) {
 		"(sleep 0.02; echo late) & echo hi":          "hi\nlate\n",
 		"(sleep 0.02; echo late >&2) >/dev/null & :": "",
 	} {
-		if r := c.run(c.sh(script)); r.Left != 0 || r.stdout != want {
+		r := c.run(c.sh(script))
+		for range 20 {
+			if r.Left == 0 {
+				break
+			}
+			c.empty()
+			r = c.run(c.sh(script))
+		}
+		if r.Left != 0 || r.stdout != want {
 			t.Errorf("%s: %+v", script, r)
 		}
 	}
@@ -274,3 +283,16 @@ func TestIDInUse(t *testing.T) {
 
 // Bytes returns how much a state brings.
 func (s state) Bytes() int64 { return s.Stdout.Bytes + s.Stderr.Bytes }
+
+// A program's name may look like the fields behind it in /proc.
+func TestMisleadingName(t *testing.T) {
+	c := startPlain(t)
+	r := c.run(c.sh(`cp "$(command -v sleep)" "./x) Z 1 1 ("; "./x) Z 1 1 (" 60 >/dev/null 2>&1 & exit 0`))
+	if r.Left != 1 {
+		t.Fatalf("%+v", r)
+	}
+	if s := c.target(protocol.Kill, r.job, 0); s.failure.Reason != "" || s.Killed != 1 {
+		t.Errorf("%+v", s)
+	}
+	c.empty()
+}

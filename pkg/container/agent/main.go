@@ -1,5 +1,10 @@
 //go:build linux
 
+// How many processors to use is said below, and need not be looked for in /proc.
+//
+//go:debug containermaxprocs=0
+//go:debug updatemaxprocs=0
+
 // Command agent runs commands for a server that it hears on its standard input and answers on
 // its standard output, as package protocol says. In a sandbox it is the first process; it
 // serves as a plain process of a Linux machine as well.
@@ -41,9 +46,9 @@ const (
 func main() {
 	hide()
 	args := os.Args[1:]
-	if len(args) == 3 && args[0] == supervise {
+	if len(args) == 2 && args[0] == supervise {
 		prepare(1, supervisorThreads)
-		os.Exit(supervisorMain(args[1] == sandboxed, args[2]))
+		os.Exit(supervisorMain(args[1] == sandboxed))
 	}
 	lease := protocol.Lease
 	if len(args) == 1 { // for tests

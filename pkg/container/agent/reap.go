@@ -11,9 +11,25 @@ import (
 // A cleaning asks for a time at which no stray lives, and for how many were killed meanwhile.
 type cleaning chan int
 
-// fork starts a supervisor for j with stdin as its standard input. While supervisors start, no
-// stray is killed, since it could be one of them.
-func (a *agent) fork(j *job, argv []string, stdin int) error {
+// Arguments that tell a supervisor whether the agent is the first process.
+const (
+	sandboxed = "sandbox"
+	plain     = "plain"
+)
+
+// fork starts a supervisor and returns the link to it, the other end of which is its standard
+// input. Known is called with its pid under the lock, and returns its job, if it has one by
+// now. While supervisors start, no stray is killed, since it could be one of them.
+func (a *agent) fork(known func(pid int) *job) (*os.File, error) {
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer syscall.Close(pair[1])
+	place := plain
+	if a.first {
+		place = sandboxed
+	}
 	a.mu.Lock()
 	for a.purging > 0 {
 		a.unpurged.Wait()
@@ -21,8 +37,8 @@ func (a *agent) fork(j *job, argv []string, stdin int) error {
 	a.forking++
 	a.mu.Unlock()
 
-	pid, err := syscall.ForkExec("/proc/self/exe", argv, &syscall.ProcAttr{
-		Env: os.Environ(), Files: []uintptr{uintptr(stdin), 1, 2},
+	pid, err := syscall.ForkExec("/proc/self/exe", []string{"agent", supervise, place}, &syscall.ProcAttr{
+		Env: os.Environ(), Files: []uintptr{uintptr(pair[1]), 1, 2},
 		Sys: &syscall.SysProcAttr{Setpgid: true}, // out of reach of a kill of the agent's group
 	})
 
@@ -30,7 +46,10 @@ func (a *agent) fork(j *job, argv []string, stdin int) error {
 	defer a.mu.Unlock()
 	a.forking--
 	if err == nil {
-		j.pid, a.pids[pid] = pid, j
+		j := known(pid)
+		if j != nil {
+			a.pids[pid] = j
+		}
 		if status, over := a.early[pid]; over {
 			a.bury(pid, status)
 		}
@@ -38,7 +57,11 @@ func (a *agent) fork(j *job, argv []string, stdin int) error {
 	if a.forking == 0 {
 		clear(a.early)
 	}
-	return err
+	if err != nil {
+		syscall.Close(pair[0])
+		return nil, err
+	}
+	return polled(pair[0], "link"), nil
 }
 
 // reap collects the dead and kills strays, at each signal and for each cleaning.
@@ -69,9 +92,10 @@ func (a *agent) collect() (strays bool) {
 	reaped(func(pid int, status syscall.WaitStatus) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		strays = strays || a.pids[pid] == nil || status != 0
+		known := a.pids[pid] != nil || a.spare.is(pid)
+		strays = strays || !known || status != 0
 		switch {
-		case a.pids[pid] != nil:
+		case known:
 			a.bury(pid, status)
 		case a.forking > 0:
 			a.early[pid] = status
@@ -80,7 +104,15 @@ func (a *agent) collect() (strays bool) {
 	return strays
 }
 
+// bury notes the death of a supervisor.
 func (a *agent) bury(pid int, status syscall.WaitStatus) {
+	if a.spare.is(pid) {
+		if a.spare.link != nil {
+			a.spare.link.Close()
+		}
+		a.spare = nil
+		return
+	}
 	j := a.pids[pid]
 	delete(a.pids, pid)
 	j.status = status
@@ -118,7 +150,7 @@ func (a *agent) strays() (found []process, sure bool) {
 	}
 	self := os.Getpid()
 	for _, child := range all {
-		if child.parent == self && a.pids[child.pid] == nil {
+		if child.parent == self && a.pids[child.pid] == nil && !a.spare.is(child.pid) {
 			found = append(found, below(all, child.pid, alive)...)
 			if child.alive {
 				found = append(found, child)

@@ -5,7 +5,6 @@ package main
 import (
 	"os"
 	"os/signal"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -47,9 +46,9 @@ type poll struct {
 	until time.Time
 }
 
-// supervisorMain runs the command that the agent names on descriptor 0, and returns the exit
-// code: 0 where nothing is left behind. Began is when the agent got the request.
-func supervisorMain(inSandbox bool, began string) int {
+// supervisorMain runs the command that the agent names on descriptor 0, which may be long after
+// it has started, and returns the exit code: 0 where nothing is left behind.
+func supervisorMain(inSandbox bool) int {
 	link, err := claim(0, "link")
 	if err != nil {
 		complain("%v", err)
@@ -58,9 +57,13 @@ func supervisorMain(inSandbox bool, began string) int {
 	children := make(chan os.Signal, 1)
 	signal.Notify(make(chan os.Signal, 1), deadly...) // nobody reads: a command that signals everything does not end its supervisor
 	signal.Notify(children, syscall.SIGCHLD)
-	run, err := protocol.Read(link)
+	began, err := protocol.Read(link)
 	if err != nil {
 		return exitEOF // the agent has ended
+	}
+	run, err := protocol.Read(link)
+	if err != nil {
+		return exitEOF
 	}
 	s := &supervisor{
 		sandboxed: inSandbox, id: run.ID, out: newQueue(),
@@ -106,11 +109,17 @@ func requests(link *os.File) <-chan protocol.Frame {
 	return c
 }
 
+// A beginning is what the agent says before the Run: when it got that, on the monotonic clock.
+type beginning struct {
+	At time.Duration `json:"at"`
+}
+
 // deadline returns how long c may still run.
-func deadline(c protocol.Command, began string) time.Duration {
+func deadline(c protocol.Command, began protocol.Frame) time.Duration {
 	timeout := time.Duration(c.TimeoutMS) * time.Millisecond
-	if ns, err := strconv.ParseInt(began, 10, 64); err == nil {
-		timeout -= monotonic() - time.Duration(ns)
+	var b beginning
+	if began.Decode(&b) == nil {
+		timeout -= monotonic() - b.At
 	}
 	return timeout
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -30,6 +31,12 @@ func prctl(option, value uintptr) error {
 		return errno
 	}
 	return nil
+}
+
+// bootID names the kernel since it booted.
+func bootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
 }
 
 // monotonic returns the time since the machine started, which is the same in all processes.

@@ -15,7 +15,7 @@ type Kind byte
 
 // The kinds of frames.
 const (
-	Hello    Kind = iota + 1 // header: nothing, answered with [Greeting]; from supervisor to agent: it starts the command
+	Hello    Kind = iota + 1 // header: [Salutation] or nothing, answered with [Greeting]; from supervisor to agent: it starts the command
 	Ping                     // no header; the answer is the same
 	Run                      // header: [Command], body: its standard input
 	Poll                     // header: [Target]

@@ -10,10 +10,10 @@ const Version = 1
 // request to kill it. The supervisor climbs the first rungs, the agent and then the server
 // the next ones if there is no answer.
 const (
-	TermGrace  = 200 * time.Millisecond  // from SIGTERM to SIGKILL of all descendants, again and again
-	AloneAfter = 700 * time.Millisecond  // if no other command runs: SIGKILL of everything but the agent
-	AgentAfter = 1200 * time.Millisecond // the agent does the same itself, and answers for the supervisor
-	RestartAt  = 2 * time.Second         // the server restarts the sandbox
+	TermGrace  = 200 * time.Millisecond // from SIGTERM to SIGKILL of all descendants, again and again
+	AloneAfter = 700 * time.Millisecond // if no other command runs: SIGKILL of everything but the agent
+	AgentAfter = 2 * time.Second        // the agent does the same itself, and answers for the supervisor
+	RestartAt  = 2 * time.Second        // the server restarts the sandbox
 )
 
 // Drain is how long output is awaited after a command has exited while others still hold its
@@ -27,6 +27,18 @@ const (
 	PingEvery = 15 * time.Second
 )
 
+// A Salutation is what a server says in [Hello].
+type Salutation struct {
+	Look []string `json:"look,omitempty"` // paths that the answer shall tell apart from others
+}
+
+// A File is which file a path leads to: the same numbers mean the same one to all processes
+// of a kernel. Both are 0 where there is none.
+type File struct {
+	Device uint64 `json:"device"`
+	Inode  uint64 `json:"inode"`
+}
+
 // A Greeting is an agent's answer to [Hello].
 type Greeting struct {
 	Version int    `json:"version"`
@@ -34,6 +46,8 @@ type Greeting struct {
 	PID     int    `json:"pid"`   // 1 in a sandbox
 	UID     int    `json:"uid"`
 	GID     int    `json:"gid"`
+	Boot    string `json:"boot,omitempty"`  // names the kernel since it booted; empty where that is unknown
+	Found   []File `json:"found,omitempty"` // for each path of Salutation.Look
 }
 
 // A Command is what to run. Its standard input is the body of the frame.

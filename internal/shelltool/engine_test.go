@@ -48,6 +48,10 @@ func (a answer) outcomes() (out []map[string]any) {
 	return out
 }
 
+// prompt bounds what takes a second at most, the making of the sandbox included, on a machine that
+// does other things beside.
+const prompt = 15 * time.Second
+
 // alive says how many processes named sleep there are in the sandbox.
 const alive = `n=0; for d in /proc/[0-9]*; do if [ "$(cat $d/comm 2>/dev/null)" = sleep ]; then n=$((n+1)); fi; done; echo $n`
 
@@ -69,7 +73,7 @@ func TestTimeoutsEndEverything(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			begun := time.Now()
 			got := h.call(t, "shell", args{"commands": []string{command, "echo never"}, "timeout_ms": 500})
-			if took := time.Since(begun); took > 5*time.Second {
+			if took := time.Since(begun); took > prompt {
 				t.Errorf("it took %s", took)
 			}
 			all := got.outcomes()
@@ -94,7 +98,7 @@ func TestCommandsThatKillAround(t *testing.T) {
 	} {
 		begun := time.Now()
 		got := h.call(t, "shell", args{"command": command, "timeout_ms": 30_000})
-		if took := time.Since(begun); got.refused || len(got.outcomes()) != 1 || got.outcomes()[0]["outcome"].(map[string]any)["exit_code"] != code || took > 5*time.Second {
+		if took := time.Since(begun); got.refused || len(got.outcomes()) != 1 || got.outcomes()[0]["outcome"].(map[string]any)["exit_code"] != code || took > prompt {
 			t.Errorf("%s: after %s: %q", command, took, got.text)
 		}
 		if left := h.shell(t, alive); left.text != "0\n" {
@@ -135,7 +139,7 @@ func TestEndsOfCommands(t *testing.T) {
 			e["outcome"].(map[string]any)["exit_code"] != c.code || e["signal"] != c.signal || e["oom"] != nil {
 			t.Errorf("%s: got %v", c.command, e)
 		}
-		if took := time.Since(begun); took > 5*time.Second {
+		if took := time.Since(begun); took > prompt {
 			t.Errorf("%s: took %s", c.command, took)
 		}
 	}
@@ -279,7 +283,7 @@ func TestNoNetwork(t *testing.T) {
 		begun := time.Now()
 		got := h.call(t, "shell", args{"command": command, "timeout_ms": 60_000})
 		e := got.outcomes()[0]
-		if code, _ := e["outcome"].(map[string]any)["exit_code"].(float64); code == 0 || code > 125 || e["stderr"] == "" || time.Since(begun) > 5*time.Second {
+		if code, _ := e["outcome"].(map[string]any)["exit_code"].(float64); code == 0 || code > 125 || e["stderr"] == "" || time.Since(begun) > prompt {
 			t.Errorf("%s: after %s: %q", command, time.Since(begun), got.text)
 		}
 	}

@@ -80,16 +80,17 @@ func TestNoJob(t *testing.T) {
 // frame that tells of it.
 func TestJobOutput(t *testing.T) {
 	everywhere(t, func(t *testing.T, c *client) {
-		gate := c.dir + "/gate"
-		if err := syscall.Mkfifo(gate, 0o666); err != nil {
-			t.Fatal(err)
+		for _, word := range []string{"one", "two", "three"} {
+			if err := syscall.Mkfifo(c.dir+"/"+word, 0o666); err != nil {
+				t.Fatal(err)
+			}
 		}
-		r := c.run(c.sh("(read x <gate; echo $x; read x <gate; echo $x >&2; read x <gate; echo $x) & echo begin"))
+		r := c.run(c.sh("(read x <one; echo $x; read x <two; echo $x >&2; read x <three; echo $x) & echo begin"))
 		if r.stdout != "begin\n" || r.Left != 1 {
 			t.Fatalf("%+v", r)
 		}
 		let := func(word string) {
-			if r := c.run(c.sh("echo " + word + " >gate")); r.Code != 0 {
+			if r := c.run(c.sh("echo " + word + " >" + word)); r.Code != 0 {
 				t.Fatalf("%+v", r)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -192,4 +193,52 @@ func TestPictureResources(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The operator's choice of form goes before the caller's; a variable is as good as a flag.
+func TestFormOfResults(t *testing.T) {
+	for name, c := range map[string]struct{ flag, env, header, want string }{
+		"neither":                     {"", "", "", "mcp"},
+		"the caller's":                {"auto", "", "openai", "openai"},
+		"the caller's, as the usual":  {"", "", "auto", "mcp"},
+		"the flag against the caller": {"mcp", "", "openai", "mcp"},
+		"the flag for gateways":       {"openai", "", "mcp", "openai"},
+		"the environment":             {"", "openai", "", "openai"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			flags := []string{"--provider", "sketch", "--output-dir", filepath.Join(t.TempDir(), "out")}
+			if c.flag != "" {
+				flags = append(flags, "--result-format", c.flag)
+			}
+			url := startHTTPEnv(t, []string{"MCP_IMAGE_RESULT_FORMAT=" + c.env}, binary(t, "cmd/mcp-image"), flags...)
+			asked := &http.Client{Transport: formHeader(c.header)}
+			cs, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: asked}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer cs.Close()
+			res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "image_generation", Arguments: map[string]any{"prompt": "a house", "size": "64x64"}})
+			if err != nil || res.IsError {
+				t.Fatalf("%v, %+v", err, res)
+			}
+			got := "mcp"
+			if text := res.Content[0].(*mcp.TextContent).Text; len(res.Content) == 1 && strings.HasPrefix(text, `{"result":"`) {
+				got = "openai"
+			}
+			if got != c.want {
+				t.Errorf("got %s in %d blocks, want %s", got, len(res.Content), c.want)
+			}
+		})
+	}
+}
+
+// A formHeader is sent with each request.
+type formHeader string
+
+func (f formHeader) RoundTrip(r *http.Request) (*http.Response, error) {
+	if f != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("X-Toolhost-Result-Format", string(f))
+	}
+	return http.DefaultTransport.RoundTrip(r)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -245,6 +246,46 @@ func TestProgress(t *testing.T) {
 	}
 	if !regexp.MustCompile(`(?m)^partial 1 of 2, \d+ s$`).MatchString(texts) || took > 15*time.Second {
 		t.Errorf("in %s it heard\n%s", took, texts)
+	}
+}
+
+// While the provider takes 25 s, whoever gave a token hears at least every 5 s how long it has
+// been; whoever gave none hears nothing (B14).
+func TestProgressOfSlowPicture(t *testing.T) {
+	for _, token := range []any{"t", nil} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake(t)
+			f.do = func(context.Context, provider.Request, func(provider.Event)) (*provider.Result, error) {
+				time.Sleep(25 * time.Second) // of the bubble
+				return pictures(1), nil
+			}
+			var mu sync.Mutex
+			var texts []string
+			last, longest := time.Now(), time.Duration(0)
+			note := func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+				mu.Lock()
+				defer mu.Unlock()
+				longest, last = max(longest, time.Since(last)), time.Now()
+				texts = append(texts, r.Params.Message)
+			}
+			h := newHarness(t, options{provider: f, flags: elsewhere, client: &mcp.ClientOptions{ProgressNotificationHandler: note}})
+			p := &mcp.CallToolParams{Name: "image_generation", Arguments: args{"prompt": "a house"}}
+			if token != nil {
+				p.SetProgressToken(token)
+			}
+			if _, err := h.client.CallTool(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case token == nil && len(texts) > 0:
+				t.Errorf("without a token it heard %q", texts)
+			case token != nil && (longest > 5*time.Second || !slices.Contains(texts, "generating, 12 s") || !slices.Contains(texts, "generating, 24 s")):
+				t.Errorf("silent for %s; it heard %q", longest, texts)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package imagetool_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"image"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/toolhost/toolhost/internal/imagetool/provider"
 	"github.com/toolhost/toolhost/internal/imagetool/provider/openaitest"
+	"github.com/toolhost/toolhost/internal/imagetool/provider/sketch"
 )
 
 // holed is a PNG mask of a size; with a hole unless it is whole.
@@ -145,6 +147,7 @@ func TestAccepted(t *testing.T) {
 			r.Model, r.Size, r.Partials = "other", provider.Size{Width: 513, Height: 512}, 0
 		})},
 		"V5 pixels":             {flags: []string{"max-pixels=1048576"}, args: args{"size": "2048x2048"}, want: with(func(r *provider.Request) { r.Size = provider.Size{Width: 1024, Height: 1024} }), warning: "size"},
+		"V5 pixels of a list":   {flags: []string{"model=gpt-image-1.5", "max-pixels=1048576"}, args: args{"size": "1536x1024"}, want: with(func(r *provider.Request) { r.Model, r.Size = "gpt-image-1.5", provider.Size{Width: 1024, Height: 1024} }), warning: "size"},
 		"V6 xhigh on 2.5":       {flags: []string{"model=gpt-image-2.5-flare"}, args: args{"quality": "xhigh"}, want: with(func(r *provider.Request) { r.Model, r.Quality = "gpt-image-2.5-flare", "xhigh" })},
 		"V6 unknown model":      {flags: []string{"model=other"}, args: args{"quality": "Ultra"}, want: with(func(r *provider.Request) { r.Model, r.Quality, r.Partials = "other", "ultra", 0 })},
 		"standard":              {args: args{"quality": "standard"}, want: with(func(r *provider.Request) { r.Quality = "medium" })},
@@ -164,6 +167,10 @@ func TestAccepted(t *testing.T) {
 		"other than operator's": {flags: []string{"quality=low"}, args: args{"quality": "high"}, want: with(func(r *provider.Request) { r.Quality = "high" })},
 		"locked":                {flags: []string{"quality=low", "lock=quality,size"}, args: args{"quality": "high", "size": "1536x1024"}, want: with(func(r *provider.Request) { r.Quality = "low" }), warning: "quality: the operator has fixed it: low was used, not high"},
 		"locked and the same":   {flags: []string{"quality=low", "lock=quality"}, args: args{"quality": "LOW"}, want: with(func(r *provider.Request) { r.Quality = "low" })},
+		"locked model":          {flags: []string{"model=gpt-image-2", "allow-models=*", "lock=model"}, args: args{"model": "gpt-image-1.5"}, want: base, warning: "model: the operator has fixed it: gpt-image-2 was used, not gpt-image-1.5"},
+		"locked, the others": {flags: []string{"format=webp", "background=opaque", "lock=format,background", "lock=moderation"}, args: args{"output_format": "png", "background": "transparent", "moderation": "low"}, want: with(func(r *provider.Request) {
+			r.Format, r.Background = provider.WebP, "opaque"
+		}), warning: "moderation: the operator has fixed it: auto was used, not low"},
 		"the 13 keys": {args: args{"action": "generate", "background": "opaque", "input_fidelity": nil, "input_image_mask": map[string]any{}, "model": "gpt-image-2", "moderation": "auto", "output_compression": 80.0, "output_format": "jpeg", "partial_images": 2, "quality": "auto", "size": "auto", "user": "u-1"}, want: with(func(r *provider.Request) {
 			r.Background, r.Moderation, r.Compression, r.Format, r.Partials, r.Quality, r.User = "opaque", "auto", &eighty, provider.JPEG, 2, "auto", "u-1"
 		})},
@@ -200,6 +207,29 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
+// A sketch has partial pictures where they are asked for, and is not drawn twice for nobody.
+func TestPartialsOfSketch(t *testing.T) {
+	for given, want := range map[any]int{nil: 0, 2: 2} {
+		d := &drawing{}
+		h := newHarness(t, options{provider: d})
+		h.call(t, args{"prompt": "a house", "size": "64x64", "partial_images": given})
+		if d.seen.Partials != want {
+			t.Errorf("partial_images %v: %d were asked for, want %d", given, d.seen.Partials, want)
+		}
+	}
+}
+
+// A drawing is the sketch, and the last request for one.
+type drawing struct {
+	sketch.Provider
+	seen provider.Request
+}
+
+func (d *drawing) Generate(ctx context.Context, r provider.Request, report func(provider.Event)) (*provider.Result, error) {
+	d.seen = r
+	return d.Provider.Generate(ctx, r, report)
+}
+
 // Inputs come from files below the root, from earlier pictures and from where they were saved.
 func TestInputs(t *testing.T) {
 	f := newFake(t)
@@ -210,6 +240,7 @@ func TestInputs(t *testing.T) {
 	h.call(t, args{"prompt": "a house"})
 	var id, file string
 	for rel := range h.saved(t) {
+		must(t, os.WriteFile(filepath.Join(h.out, filepath.Dir(rel), "own.png"), data, 0o600)) // nobody made it here
 		file = filepath.Join(h.out, filepath.FromSlash(rel))
 		id = strings.TrimSuffix(filepath.Base(rel), ".png")
 	}
@@ -223,6 +254,7 @@ func TestInputs(t *testing.T) {
 		"a link out of the root": {"link.png", ""},
 		"beside the pictures":    {filepath.Join(h.out, "..", "R", "..", "x.png"), ""},
 		"the output directory":   {h.out, ""},
+		"not made here":          {filepath.Join(filepath.Dir(file), "own.png"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res := h.call(t, args{"prompt": name, "images": []string{c.ref}})

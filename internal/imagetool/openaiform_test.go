@@ -126,6 +126,9 @@ func TestGatewayContract(t *testing.T) {
 					t.Errorf("got %+v, want %+v", got, c.want)
 				}
 				warned := strings.Contains(textOf(t, res), `"warnings":[`)
+				if name == "odd keys" && (!strings.Contains(textOf(t, res), "unknown argument style") || !strings.Contains(textOf(t, res), "300x300 cannot be made")) {
+					t.Errorf("a warning is missing in %.300s", textOf(t, res)[len(textOf(t, res))-300:])
+				}
 				if want := name == "three" || name == "odd keys"; warned != want {
 					t.Errorf("warnings: %v, want %v", warned, want)
 				}
@@ -176,6 +179,40 @@ func TestGatewayContract(t *testing.T) {
 			t.Errorf("the size is %s", s.size)
 		}
 	})
+}
+
+// What a policy is told of a call: only what may cost money counts as bought.
+func TestEffects(t *testing.T) {
+	const job = "aaaaaaaaaaaaaaaa"
+	for name, c := range map[string]struct {
+		base string
+		args args
+		want approval.Effect
+	}{
+		"elsewhere":   {"https://images.example.com/v1", args{"prompt": "a house"}, approval.BuyPictures},
+		"by a number": {"http://10.1.2.3/v1", args{"prompt": "a house"}, approval.BuyPictures},
+		"collecting":  {"https://images.example.com/v1", args{"job_id": job}, approval.MakePictures},
+		"at home":     {"http://127.0.0.1:8080/v1", args{"prompt": "a house"}, approval.MakePictures},
+		"by name":     {"http://localhost:8080/v1", args{"prompt": "a house"}, approval.MakePictures},
+		"a sketch":    {"", args{"prompt": "a house"}, approval.MakePictures},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var seen asked
+			h := newHarness(t, options{provider: newFake(t), flags: []string{"base-url=" + c.base}, rules: &seen})
+			h.call(t, c.args)
+			if seen.effect != c.want {
+				t.Errorf("the effect is %v, want %v", seen.effect, c.want)
+			}
+		})
+	}
+}
+
+// An asked notes what it is asked for, and denies it.
+type asked struct{ effect approval.Effect }
+
+func (a *asked) Evaluate(_ context.Context, _ approval.Caller, what approval.Action) approval.Verdict {
+	a.effect = what.Effect
+	return approval.Verdict{Reason: "test"}
 }
 
 type denying struct{}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"image"
 	"image/color"
 	"image/png"
@@ -258,6 +259,27 @@ func TestKeep(t *testing.T) {
 	got := slices.Sorted(maps.Keys(h.saved(t)))
 	if len(got) != 6 || !slices.Contains(got, "20200101/notes.txt") || res.IsError {
 		t.Errorf("got %q, want the five of the last call and the notes", got)
+	}
+}
+
+// So it does by their bytes.
+func TestKeepBytes(t *testing.T) {
+	h := newHarness(t, options{provider: making(t, noise(t, 64, 64, false)), flags: []string{"keep=30k"}}) // of 12 KiB each
+	old := filepath.Join(h.out, "20200101")
+	must(t, os.MkdirAll(old, 0o700))
+	first := filepath.Join(old, "aaaaaaaaaaaaaaaa.png")
+	must(t, os.WriteFile(first, []byte("x"), 0o600))
+	must(t, os.Chtimes(first, mustTime(t, "2020-01-01T00:00:00Z"), mustTime(t, "2020-01-01T00:00:00Z")))
+	for _, prompt := range []string{"one", "two", "three", "four"} {
+		if res := h.call(t, args{"prompt": prompt, "file_name": prompt}); res.IsError {
+			t.Fatal(textOf(t, res))
+		}
+	}
+	if got := slices.Sorted(maps.Keys(h.saved(t))); len(got) != 2 || !strings.Contains(got[0], "/four-") || !strings.Contains(got[1], "/three-") {
+		t.Errorf("got %q, want the last two", got)
+	}
+	if _, err := os.Stat(old); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the empty day is left: %v", err)
 	}
 }
 

@@ -1,0 +1,62 @@
+package imagetool
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/toolhost/toolhost/internal/imagetool/provider"
+)
+
+// A file that is there stays as it is, and nothing half written is left beside it.
+func TestNothingIsOverwritten(t *testing.T) {
+	s := &store{dir: filepath.Join(t.TempDir(), "out")}
+	at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	const id = "aaaaaaaaaaaaaaaa"
+	file, err := s.save(id, "boat", at, provider.Picture{Data: []byte("first"), Format: provider.PNG})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.save(id, "boat", at, provider.Picture{Data: []byte("second"), Format: provider.PNG}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("got %v, want that it exists", err)
+	}
+	left, err := os.ReadDir(filepath.Dir(file))
+	if err != nil || len(left) != 1 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+	if data, err := os.ReadFile(file); string(data) != "first" {
+		t.Errorf("the file holds %q, %v", data, err)
+	}
+}
+
+// The directory itself is the user's alone, too.
+func TestOutputDirectoryIsPrivate(t *testing.T) {
+	s := &store{dir: filepath.Join(t.TempDir(), "a", "out")}
+	if _, err := s.save("aaaaaaaaaaaaaaaa", "", time.Now(), provider.Picture{Data: []byte("x"), Format: provider.PNG}); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(s.dir); err != nil || info.Mode().Perm() != dirMode {
+		t.Errorf("it has %v, %v", info.Mode(), err)
+	}
+}
+
+// Without a home there is no usual place: not the working directory, which may be /.
+func TestNoHome(t *testing.T) {
+	for _, name := range []string{"XDG_DATA_HOME", "HOME", "USERPROFILE", "home"} {
+		t.Setenv(name, "")
+	}
+	for _, dir := range []string{"", "relative"} {
+		t.Setenv("XDG_DATA_HOME", dir)
+		t.Setenv("HOME", dir)
+		if got := dataDir(); got != "" {
+			t.Errorf("with %q pictures go to %s", dir, got)
+		}
+	}
+	s := &store{}
+	if _, err := s.save("aaaaaaaaaaaaaaaa", "", time.Now(), provider.Picture{Data: []byte("x"), Format: provider.PNG}); !errors.Is(err, errNoDir) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -29,6 +29,7 @@ const plantedKey = "sk-planted-4711-qwertz"
 type harness struct {
 	root, out string
 	client    *mcp.ClientSession
+	server    *toolkit.Server
 }
 
 type args map[string]any
@@ -70,7 +71,7 @@ func newHarness(t *testing.T, o options) *harness {
 	client, end, err := s.Connect(t.Context(), o.client)
 	must(t, err)
 	t.Cleanup(end)
-	h.client = client
+	h.client, h.server = client, s
 	return h
 }
 

@@ -148,7 +148,7 @@ func (js *jobs) finish(j *job, m *made, err error) {
 	defer js.mu.Unlock()
 	j.made, j.err = m, err
 	close(j.done)
-	time.AfterFunc(js.linger, func() { js.forget(j) })
+	js.lingerLocked(j)
 	if m != nil && m.unsaved() {
 		time.AfterFunc(unsavedFor, func() { js.drop(j) })
 		return
@@ -156,13 +156,19 @@ func (js *jobs) finish(j *job, m *made, err error) {
 	time.AfterFunc(js.linger, func() { js.drop(j) })
 }
 
-// forget makes an identical request begin anew.
-func (js *jobs) forget(j *job) {
-	js.mu.Lock()
-	defer js.mu.Unlock()
-	js.forgetLocked(j)
+// lingerLocked keeps a result for who asks again, for a while.
+func (js *jobs) lingerLocked(j *job) {
+	left := j.left
+	time.AfterFunc(js.linger, func() {
+		js.mu.Lock()
+		defer js.mu.Unlock()
+		if j.left == left && j.waiting == 0 {
+			js.forgetLocked(j)
+		}
+	})
 }
 
+// forgetLocked makes an identical request begin anew.
 func (js *jobs) forgetLocked(j *job) {
 	if js.byKey[j.key] == j {
 		delete(js.byKey, j.key)
@@ -181,11 +187,19 @@ type end int
 
 // The ends.
 const (
-	fetched   end = iota // it has the result
+	fetched   end = iota // the result was delivered
 	promised             // it will collect it
 	cancelled            // its client does not want the picture
-	lost                 // its client has gone
+	lost                 // its client has gone, or could not be given the result
 )
+
+// ended is the end of a call that a result was made for.
+func ended(delivered bool) end {
+	if delivered {
+		return fetched
+	}
+	return lost
+}
 
 // leave ends the waiting of a call. Work that costs money is stopped only if all who
 // waited cancelled it: after a lost connection it goes on for a while, to be collected.
@@ -194,13 +208,13 @@ func (js *jobs) leave(j *job, why end) {
 	defer js.mu.Unlock()
 	j.waiting--
 	j.left++
-	switch why {
-	case fetched:
-		js.forgetLocked(j)
+	select {
+	case <-j.done:
+		js.leaveDoneLocked(j, why)
 		return
-	case promised:
-		j.promised = true
+	default:
 	}
+	j.promised = j.promised || why == promised
 	if j.waiting > 0 || j.promised {
 		return
 	}
@@ -210,6 +224,17 @@ func (js *jobs) leave(j *job, why end) {
 		return
 	}
 	js.stopLocked(j)
+}
+
+// leaveDoneLocked ends the waiting for a result that is there.
+func (js *jobs) leaveDoneLocked(j *job, why end) {
+	switch {
+	case j.waiting > 0:
+	case why == fetched:
+		js.forgetLocked(j)
+	default:
+		js.lingerLocked(j)
+	}
 }
 
 // abandon stops work that nobody came back for since it was left for that time.

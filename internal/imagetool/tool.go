@@ -61,6 +61,7 @@ type order struct {
 
 // An imagePlan is a call whose arguments are sound.
 type imagePlan struct {
+	call  *toolkit.Call
 	form  form
 	show  string // as in returns
 	job   string // to collect; else there is an order
@@ -74,7 +75,7 @@ func (t *toolset) plan(ctx context.Context, call *toolkit.Call, in imageIn) (*im
 	if err != nil {
 		return nil, a, err
 	}
-	p := &imagePlan{form: f, show: in.Return, job: in.JobID}
+	p := &imagePlan{call: call, form: f, show: in.Return, job: in.JobID}
 	if p.job != "" {
 		if !idForm.MatchString(p.job) {
 			return nil, a, toolkit.Errorf("job_id: got %q, want one as a result named it, such as abcdefghijklmnop", toolkit.Cut(p.job, 160))
@@ -175,7 +176,7 @@ func (t *toolset) run(ctx context.Context, p *imagePlan, _ approval.Grant, repor
 		t.jobs.leave(j, why)
 		return out, context.Cause(ctx)
 	}
-	t.jobs.leave(j, fetched)
+	p.call.AfterDelivery(func(delivered bool) { t.jobs.leave(j, ended(delivered)) })
 	out.made = j.made
 	return out, t.visible(j)
 }

@@ -86,6 +86,7 @@ func (s *Server) serve(ctx context.Context, req *mcp.CallToolRequest, def *Defin
 	start := time.Now()
 	report, stop := progress(ctx, req)
 	call := s.callOf(req.Session, req.Extra, isModern(req))
+	defer call.deliver()
 	res, warnings, err := s.attempt(ctx, def.Deadline, func(ctx context.Context) (Result, []string, error) {
 		return do(ctx, call, req.Params.Arguments, report)
 	})

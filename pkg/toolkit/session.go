@@ -133,6 +133,7 @@ func (s *Server) callOf(ss *mcp.ServerSession, extra *mcp.RequestExtra, modern b
 		header: header,
 		spoken: spoken,
 		ended:  endOfSession(ss),
+		by:     by,
 		roots: func(ctx context.Context) ([]string, bool, error) {
 			if streams {
 				return s.clientRoots(ctx, ss, modern)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/toolhost/toolhost/pkg/approval"
+	"github.com/toolhost/toolhost/pkg/toolkit/streamable"
 )
 
 // A Type is the JSON type of an argument. Every argument has exactly one, so that every
@@ -121,7 +122,27 @@ type Call struct {
 	header http.Header
 	spoken string // protocol version that the client asked for; "" from 2026-07-28 on
 	roots  func(context.Context) ([]string, bool, error)
-	ended  func() // waits for the end of the session; nil where there is none
+	ended  func()                 // waits for the end of the session; nil where there is none
+	by     *streamable.Request    // nil but for HTTP
+	after  []func(delivered bool) // what is to be done once the result is made, where by is nil
+}
+
+// AfterDelivery has do called when the result of the call is out of hand: over HTTP once it was
+// written, with false where that did not succeed or the client had gone; else, where nobody but
+// the other end of a pipe can have gone, with true as soon as the result is made.
+func (c *Call) AfterDelivery(do func(delivered bool)) {
+	if c.by != nil {
+		c.by.AfterDelivery(do)
+		return
+	}
+	c.after = append(c.after, do)
+}
+
+// deliver does what waits for a result that is made.
+func (c *Call) deliver() {
+	for _, do := range c.after {
+		do(true)
+	}
 }
 
 // AfterSession has do called, in a goroutine of its own, when the caller's session has ended.

@@ -37,11 +37,11 @@ const (
 // The SDK may write from several goroutines, and after its handler has returned; after
 // finish nothing is passed on.
 type answer struct {
-	w      http.ResponseWriter
-	conn   *http.ResponseController
-	m      wire.Message // what is answered; empty for GET and DELETE
-	stream bool         // the client takes an event stream
-	there  func() bool  // reports whether the session is still there
+	w     http.ResponseWriter
+	conn  *http.ResponseController
+	m     wire.Message // what is answered; empty for GET and DELETE
+	req   *Request
+	there func() bool // reports whether the session is still there
 
 	mu       sync.Mutex
 	header   http.Header // as the SDK has it; the beat must not touch it
@@ -52,9 +52,9 @@ type answer struct {
 	finished bool
 }
 
-func newAnswer(w http.ResponseWriter, m wire.Message, stream bool, there func() bool) *answer {
-	a := &answer{w: w, conn: http.NewResponseController(w), m: m, stream: stream, there: there, header: http.Header{}, status: http.StatusOK}
-	if stream {
+func newAnswer(w http.ResponseWriter, m wire.Message, req *Request, there func() bool) *answer {
+	a := &answer{w: w, conn: http.NewResponseController(w), m: m, req: req, there: there, header: http.Header{}, status: http.StatusOK}
+	if req.Streams {
 		a.beat = time.AfterFunc(silence, a.comment)
 	}
 	return a
@@ -78,7 +78,7 @@ func (a *answer) decide(status int) {
 	a.status = status
 	kind := a.header.Get("Content-Type")
 	switch {
-	case strings.HasPrefix(kind, "text/event-stream") && !a.stream:
+	case strings.HasPrefix(kind, "text/event-stream") && !a.req.Streams:
 		a.form = collected
 	case strings.HasPrefix(kind, "text/event-stream"):
 		a.form = asEvents
@@ -121,13 +121,17 @@ func (a *answer) Write(b []byte) (int, error) {
 			a.beat.Reset(silence)
 		}
 		a.extend()
-		if err := a.event(b); err != nil {
+		err := a.event(b)
+		a.req.wrote(err)
+		if err != nil {
 			return 0, err
 		}
 		return len(b), nil
 	}
 	a.extend()
-	return a.w.Write(b)
+	n, err := a.w.Write(b)
+	a.req.wrote(err)
+	return n, err
 }
 
 // event writes what the SDK writes into a stream: whole events, comments, or, where the
@@ -186,7 +190,8 @@ func (a *answer) finish() {
 	case a.form == undecided: // of a notification, or a stream that the handler closed
 		a.commit(a.header)
 	}
-	a.extend() // for what the server still has in its buffer
+	a.req.settle(false) // if no answer was written
+	a.extend()          // for what the server still has in its buffer
 	a.finished = true
 }
 
@@ -196,7 +201,7 @@ func (a *answer) asJSON() {
 		data, ok := bytes.CutPrefix(line, []byte("data: "))
 		if m, fault := wire.Read(data); ok && fault == nil && m.Method == "" {
 			maps.Copy(a.w.Header(), a.header)
-			writeJSON(a.w, a.status, bytes.TrimSpace(data))
+			a.req.wrote(writeJSON(a.w, a.status, bytes.TrimSpace(data)))
 			return
 		}
 	}

@@ -221,7 +221,7 @@ func (e *Endpoint) hand(w http.ResponseWriter, r *http.Request, req *Request, to
 	req.by, req.Streams = e, r.Method == http.MethodGet || takesStream(r)
 	r.Header.Set("Accept", "application/json, text/event-stream") // who takes less gets less from the answer
 	r.Header.Set("Authorization", "Bearer known")                 // see identify
-	a := newAnswer(w, m, req.Streams, func() bool { return e.sessions.has(r.Header.Get(sessionHeader)) })
+	a := newAnswer(w, m, req, func() bool { return e.sessions.has(r.Header.Get(sessionHeader)) })
 	defer a.finish()
 	to.ServeHTTP(a, r)
 }

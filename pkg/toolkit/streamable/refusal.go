@@ -43,12 +43,13 @@ func refuse(w http.ResponseWriter, status int, code int64, text string) {
 
 // writeJSON writes a whole answer. The server's own time for it began with the request, and
 // may be over.
-func writeJSON(w http.ResponseWriter, status int, body []byte) {
+func writeJSON(w http.ResponseWriter, status int, body []byte) error {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // a recorder has none
 	w.Header().Set("Content-Type", "application/json")
 	unshared(w.Header())
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // who does not read it has gone
+	_, err := w.Write(body)
+	return err // most callers need not know: who does not read it has gone
 }
 
 // unshared keeps an answer out of caches, and from being taken for something else.

@@ -17,6 +17,8 @@ type Request struct {
 	by      *Endpoint
 	session *session        // before 2026-07-28
 	ctx     context.Context // done when the client has gone, or the endpoint ends
+
+	delivery delivery
 }
 
 // RequestOf returns the HTTP request behind a message, or nil where another transport
@@ -58,6 +60,7 @@ func (e *Endpoint) follow(next mcp.MethodHandler) mcp.MethodHandler {
 		defer cancel(nil)
 		defer context.AfterFunc(r.ctx, func() { cancel(r.cause()) })()
 		res, err := next(ctx, method, req)
+		r.answering()
 		if ss, ok := req.GetSession().(*mcp.ServerSession); ok && method == "initialize" && err == nil {
 			e.sessions.add(ss, r.Principal)
 		}

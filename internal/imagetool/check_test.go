@@ -70,6 +70,8 @@ func TestRefused(t *testing.T) {
 		"V7 50 MB and one":          {args{"images": []string{"big.png"}}, []string{"images: got more than 50000000 bytes"}},
 		"V7 text called png":        {args{"images": []string{"notes.png"}}, []string{"images: notes.png holds no picture", "PNG, JPEG or WebP"}},
 		"V7 gif":                    {args{"images": []string{dataURL(8, 8, "gif")}}, []string{"images: number 1 is gif by its bytes"}},
+		"an empty reference":        {args{"images": []string{""}}, []string{"images: got an empty text, want a path, image://ID or a data: URL"}},
+		"base64 alone":              {args{"images": []string{strings.TrimPrefix(photo, "data:image/x;base64,")}}, []string{"images: got base64 alone", "data:image/png;base64,"}},
 		"V7 svg":                    {args{"images": []string{"data:,<svg/>"}}, []string{"images: number 1 is svg"}},
 		"V8 jpeg mask":              {args{"images": photo, "mask": dataURL(64, 48, "jpeg")}, []string{"mask: got jpeg", "want a PNG"}},
 		"V8 another size":           {args{"images": photo, "mask": holed(t, 48, 64, false)}, []string{"mask: got 48x64, want the size of the first image, 64x48"}},

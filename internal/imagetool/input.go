@@ -127,6 +127,12 @@ func named(ref string) string {
 // read returns the bytes of a reference, at most one more than most.
 func (l *loader) read(field, ref string, most int) ([]byte, error) {
 	ref = strings.TrimSpace(ref)
+	switch {
+	case ref == "":
+		return nil, toolkit.Errorf("%s: got an empty text, want a path, image://ID or a data: URL. Nothing was sent", field)
+	case isBareBase64(ref):
+		return nil, toolkit.Errorf("%s: got base64 alone, want it as a data: URL, with data:image/png;base64, before it. Nothing was sent", field)
+	}
 	scheme, _, _ := strings.Cut(strings.ToLower(ref[:min(len(ref), 8)]), ":")
 	switch scheme {
 	case "data":
@@ -158,6 +164,17 @@ func (l *loader) read(field, ref string, most int) ([]byte, error) {
 		return nil, toolkit.Because(err, "%s: %s cannot be read: the system reports an error. Nothing was sent", field, shortly(ref))
 	}
 	return data, nil
+}
+
+// isBareBase64 reports whether ref begins as PNG, JPEG and WebP do in base64, and is no path.
+func isBareBase64(ref string) bool {
+	const longName = 100 // bytes
+	for _, start := range []string{"iVBORw0KGgo", "/9j/", "UklGR"} {
+		if strings.HasPrefix(ref, start) {
+			return len(ref) > longName
+		}
+	}
+	return false
 }
 
 // open opens a file below a root, or one that was saved here.

@@ -43,11 +43,11 @@ func (o *outcome) headline() string {
 	if n := len(o.made.Images); n > 1 {
 		what = fmt.Sprintf("%d pictures", n)
 	}
-	if o.made.Model == "" { // from the directory
+	if o.made.found {
 		return "Found " + what + " of an earlier call."
 	}
-	by := o.made.Model
-	if o.provider != o.made.Model {
+	by := cmp.Or(o.made.Model, o.order.Model, o.provider)
+	if o.provider != by {
 		by += " (" + o.provider + ")"
 	}
 	return fmt.Sprintf("Made %s with %s in %s.", what, toolkit.Inline(by), o.made.took.Round(100*time.Millisecond))
@@ -56,7 +56,11 @@ func (o *outcome) headline() string {
 // line says of one picture what it is, where it lies and how much of it is shown.
 func (o *outcome) line(i int, id string, s shown) string {
 	p := o.made.Images[i]
-	text := fmt.Sprintf("image://%s: %s %s, %d bytes", id, p.Size, p.Format, len(p.Data))
+	what := string(p.Format)
+	if p.Size != (provider.Size{}) { // a drawing need not have one
+		what = p.Size.String() + " " + what
+	}
+	text := fmt.Sprintf("image://%s: %s, %d bytes", id, what, len(p.Data))
 	if q := cmp.Or(o.made.Quality, o.order.Quality); q != "" {
 		text += ", quality " + toolkit.Inline(q)
 	}

@@ -80,7 +80,7 @@ func (t *toolset) fromStore(p *imagePlan, out outcome) (outcome, error) {
 			return out, toolkit.Because(err, "job_id: the file of %s is no picture any more", p.job)
 		}
 		if m == nil {
-			m = &made{Result: &provider.Result{Created: time.Now()}}
+			m = &made{Result: &provider.Result{Created: time.Now()}, found: true}
 		}
 		m.Images, m.files = append(m.Images, picture), append(m.files, file)
 	}

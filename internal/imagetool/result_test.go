@@ -80,7 +80,7 @@ func TestResultsFit(t *testing.T) {
 	for name, c := range tests {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t, options{provider: making(t, c.pictures...)})
-			res := h.call(t, args{"prompt": "a house", "return": c.show})
+			res := h.call(t, args{"prompt": "a house", "n": len(c.pictures), "return": c.show})
 			if res.IsError || res.StructuredContent != nil {
 				t.Fatalf("error %v, structured %v: %s", res.IsError, res.StructuredContent, textOf(t, res))
 			}

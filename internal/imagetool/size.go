@@ -11,6 +11,10 @@ import (
 
 var sizeForm = regexp.MustCompile(`^([1-9]\d{0,5})\s*[x×*]\s*([1-9]\d{0,5})$`)
 
+// minEdge is the shortest edge of what a known model makes, in pixels: the sketch draws none
+// shorter, and those of OpenAI are multiples of it.
+const minEdge = 16
+
 // parseSize reads WIDTHxHEIGHT in any case; auto and nothing are the zero size.
 func parseSize(text string) (s provider.Size, ok bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
@@ -47,7 +51,11 @@ func nearest(m provider.Model, maxPixels int, s provider.Size) provider.Size {
 		round = math.Floor
 	}
 	step := float64(max(m.Multiple, 1))
-	fit := func(edge float64) int { return int(step * max(1, round(edge*scale/step))) }
+	least := 1.0
+	if m.Known {
+		least = minEdge
+	}
+	fit := func(edge float64) int { return int(max(least, step*max(1, round(edge*scale/step)))) }
 	l, sh := fit(long), fit(short)
 	if m.MaxRatio > 0 && l > m.MaxRatio*sh {
 		l = m.MaxRatio * sh

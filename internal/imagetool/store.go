@@ -39,8 +39,12 @@ const (
 var (
 	dayForm  = regexp.MustCompile(`^\d{8}$`)
 	idForm   = regexp.MustCompile(`^[a-z2-7]{16}(-([2-9]|10))?$`)
+	tempForm = regexp.MustCompile(`^` + regexp.QuoteMeta(fsroot.TempPrefix) + `[a-z2-7]{16}$`)
 	nameForm = regexp.MustCompile(`^(?:.+-)?([a-z2-7]{16}(?:-(?:[2-9]|10))?)\.(png|jpg|webp|gif|svg)$`)
 )
+
+// leftAfter is when a file that has not got its name never will: its writer was killed.
+const leftAfter = time.Hour
 
 // newID returns a name that nobody can guess: who knows it may see the picture. 80 bits.
 func newID() string { return strings.ToLower(rand.Text()[:16]) }
@@ -129,9 +133,18 @@ func writeNew(root *os.Root, rel string, data []byte) error {
 
 // A saved is one picture in the directory.
 type saved struct {
-	rel, id string
-	size    int64
-	at      time.Time
+	rel  string
+	id   string // "" of one that is being written, or was left so
+	size int64
+	at   time.Time
+}
+
+// ours returns the id in the name of a file that was saved here, "" where it has none yet.
+func ours(name string) (id string, ok bool) {
+	if m := nameForm.FindStringSubmatch(name); m != nil {
+		return m[1], true
+	}
+	return "", tempForm.MatchString(name)
 }
 
 // list returns the pictures, newest day first.
@@ -144,12 +157,12 @@ func (s *store) list(root *os.Root) (out []saved) {
 		}
 		files, _ := fs.ReadDir(root.FS(), day.Name())
 		for _, f := range files {
-			m := nameForm.FindStringSubmatch(f.Name())
-			if m == nil || !f.Type().IsRegular() {
+			id, ok := ours(f.Name())
+			if !ok || !f.Type().IsRegular() {
 				continue
 			}
 			if info, err := f.Info(); err == nil {
-				out = append(out, saved{path.Join(day.Name(), f.Name()), m[1], info.Size(), info.ModTime()})
+				out = append(out, saved{path.Join(day.Name(), f.Name()), id, info.Size(), info.ModTime()})
 			}
 		}
 	}
@@ -178,11 +191,9 @@ func (s *store) holds(file string) bool {
 	return err == nil && filepath.IsAbs(file) && nameForm.MatchString(filepath.Base(rel)) && dayForm.MatchString(filepath.Dir(rel))
 }
 
-// prune removes the oldest pictures until the limits hold, but none of those just made.
+// prune removes the oldest pictures until the limits hold, but none of those just made, and
+// what writers left behind that were killed.
 func (s *store) prune(job string) error {
-	if s.keep == (limits{}) {
-		return nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	root, err := s.root()
@@ -190,21 +201,36 @@ func (s *store) prune(job string) error {
 		return err
 	}
 	defer root.Close()
-	all := s.list(root)
-	slices.SortStableFunc(all, func(a, b saved) int { return b.at.Compare(a.at) })
-	var count int
-	var bytes int64
-	for _, one := range all {
-		count, bytes = count+1, bytes+one.size
-		over := s.keep.count > 0 && count > s.keep.count || s.keep.bytes > 0 && bytes > s.keep.bytes
-		if !over || strings.HasPrefix(one.id, job) {
-			continue
-		}
+	for _, one := range s.excess(s.list(root), job) {
 		if err = cmp.Or(err, root.Remove(one.rel)); err == nil {
 			_ = root.Remove(path.Dir(one.rel)) // if that was the last of its day
 		}
 	}
 	return err
+}
+
+// excess returns what is to be removed, newest first.
+func (s *store) excess(all []saved, job string) (out []saved) {
+	slices.SortStableFunc(all, func(a, b saved) int { return b.at.Compare(a.at) })
+	var count int
+	var bytes int64
+	for _, one := range all {
+		unnamed := one.id == ""
+		if unnamed && time.Since(one.at) > leftAfter {
+			out = append(out, one)
+			continue
+		}
+		bytes += one.size
+		if unnamed {
+			continue
+		}
+		count++
+		over := s.keep.count > 0 && count > s.keep.count || s.keep.bytes > 0 && bytes > s.keep.bytes
+		if over && !strings.HasPrefix(one.id, job) {
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // maxName is how long the name for a file may be, in bytes; an id and an ending follow.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/toolhost/toolhost/internal/imagetool/provider"
 )
 
@@ -60,3 +61,54 @@ func TestNoHome(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What a killed writer left is removed after an hour, and counts until then; what others put
+// there stays, whatever its age.
+func TestLeftBehind(t *testing.T) {
+	const first, second = "aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"
+	for name, c := range map[string]struct {
+		keep limits
+		age  time.Duration
+		left []string // beside the newest picture
+	}{
+		"old, and all is kept":   {limits{}, 2 * time.Hour, []string{first + ".png", "other"}},
+		"old":                    {limits{bytes: 100}, 2 * time.Hour, []string{first + ".png", "other"}},
+		"of now":                 {limits{bytes: 150}, 0, []string{temp, first + ".png", "other"}},
+		"of now, and room is up": {limits{bytes: 100}, 0, []string{temp, "other"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &store{dir: filepath.Join(t.TempDir(), "out"), keep: c.keep}
+			now := time.Now()
+			old, err := s.save(first, "", now, provider.Picture{Data: make([]byte, 50), Format: provider.PNG})
+			if err != nil {
+				t.Fatal(err)
+			}
+			day := filepath.Dir(old)
+			at := now.Add(-time.Minute)
+			err = errors.Join(os.Chtimes(old, at, at),
+				os.WriteFile(filepath.Join(day, temp), make([]byte, 50), 0o600), os.Chtimes(filepath.Join(day, temp), now.Add(-c.age), now.Add(-c.age)),
+				os.WriteFile(filepath.Join(day, "other"), nil, 0o600), os.Chtimes(filepath.Join(day, "other"), at.AddDate(-1, 0, 0), at.AddDate(-1, 0, 0)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.save(second, "", now, provider.Picture{Data: make([]byte, 50), Format: provider.PNG}); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.prune(second); err != nil {
+				t.Fatal(err)
+			}
+			var left []string
+			entries, err := os.ReadDir(day)
+			for _, e := range entries {
+				if e.Name() != second+".png" {
+					left = append(left, e.Name())
+				}
+			}
+			if diff := cmp.Diff(c.left, left); diff != "" || err != nil || len(entries) != len(left)+1 {
+				t.Errorf("-want +got\n%s, %v", diff, err)
+			}
+		})
+	}
+}
+
+const temp = ".toolhost-tmp-cccccccccccccccc"

@@ -27,6 +27,7 @@ func app(p provider.Provider) toolkit.App {
 		Flags:        flags(),
 		Setup:        func(c *cli.Context, s *toolkit.Server) error { return setup(c, s, p) },
 		Doctor:       doctor,
+		Builtin:      &toolkit.Builtin{Type: "image_generation", Tool: toolName, Header: formHeader, Flag: "result-format", Form: string(formOpenAI)},
 	}
 }
 

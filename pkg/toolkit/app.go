@@ -25,6 +25,7 @@ type App struct {
 	Instructions func(*cli.Context) string            // for the model; nil: none
 	Setup        func(*cli.Context, *Server) error    // adds the tools; no I/O but what start-up needs
 	Doctor       func(*cli.Context) []Finding         // what the server needs beyond itself
+	Builtin      *Builtin                             // for the registration with gateways; nil: none
 }
 
 // Streams are a program's standard streams.

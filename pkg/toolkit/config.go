@@ -73,6 +73,7 @@ var secretNames = []string{"token", "key", "keys", "secret", "password"}
 
 func (g *gathering) registration() (r Registration, err error) {
 	r.Name = strings.ReplaceAll(strings.TrimPrefix(g.program, "mcp-"), "_", "-")
+	r.Builtin = g.builtin()
 	if g.ctx.String("http") != "" {
 		addr, o, err := g.run.httpOptions(g.ctx)
 		if err != nil {
@@ -93,6 +94,22 @@ func (g *gathering) registration() (r Registration, err error) {
 		}
 	}
 	return r, nil
+}
+
+// builtin returns the tool that can take the place of a gateway's own, under the name that it
+// is shown by; nil where it is not served, or where the operator wants results of another form.
+func (g *gathering) builtin() *Builtin {
+	b := g.run.app.Builtin
+	if b == nil || g.ctx.IsSet(b.Flag) && g.ctx.String(b.Flag) != b.Form {
+		return nil
+	}
+	shown, ok := g.run.made.Shown(b.Tool)
+	if !ok {
+		return nil
+	}
+	out := *b
+	out.Tool = shown
+	return &out
 }
 
 // add appends a flag, if it was given.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -155,8 +156,20 @@ func codexHTTP(_ target, r Registration) string {
 }
 
 func smgStdio(_ target, r Registration) string {
+	args := r.Args
+	if b := r.Builtin; b != nil && !slices.Contains(args, b.arg()) {
+		args = append(slices.Clone(args), b.arg())
+	}
 	return "servers:\n  - name: " + quote(r.Name) + "\n    protocol: stdio\n    command: " + quote(r.Command) +
-		"\n    args: " + quoteList(r.Args) + "\n"
+		"\n    args: " + quoteList(args) + "\n" + smgBuiltin(r.Builtin)
+}
+
+// smgBuiltin has smg make calls of its own tool of b's.
+func smgBuiltin(b *Builtin) string {
+	if b == nil {
+		return ""
+	}
+	return "    builtin_type: " + quote(b.Type) + "\n    builtin_tool_name: " + quote(b.Tool) + "\n"
 }
 
 func smgHTTP(t target, r Registration) string {
@@ -164,7 +177,10 @@ func smgHTTP(t target, r Registration) string {
 	if r.TokenEnv != "" {
 		text += "    token: " + quote(t.value(r.TokenEnv)) + "\n"
 	}
-	return text
+	if b := r.Builtin; b != nil {
+		text += "    headers: {" + quote(b.Header) + ": " + quote(b.Form) + "}\n"
+	}
+	return text + smgBuiltin(r.Builtin)
 }
 
 // quote returns s, which is UTF-8, as a string of TOML and of YAML. Their double-quoted

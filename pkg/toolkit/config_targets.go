@@ -17,7 +17,21 @@ type Registration struct {
 	Env      []string // names of variables that it needs and whose values belong in no file
 	URL      string   // of the endpoint; "" for stdio
 	TokenEnv string   // name of the variable that holds the bearer token; "" for none
+	Builtin  *Builtin // for gateways that can put a tool in the place of one of their own; nil: none
 }
+
+// A Builtin is a tool that can stand for one that gateways have built in, if its results have a
+// form of their own.
+type Builtin struct {
+	Type   string // the gateway's name for such a tool, such as image_generation
+	Tool   string // that takes its place: canonical in [App.Builtin], as shown in a [Registration]
+	Header string // by which a request over HTTP asks for the form
+	Flag   string // by which a program is told to use it; name without dashes
+	Form   string // value of both
+}
+
+// arg is what tells a program to use the form.
+func (b *Builtin) arg() string { return "--" + b.Flag + "=" + b.Form }
 
 // A Snippet is a Registration in the words of one client or gateway.
 type Snippet struct {

@@ -68,6 +68,10 @@ func TestRegistrations(t *testing.T) {
 	endpoint := toolkit.Registration{Name: "files", URL: "http://127.0.0.1:8801/mcp"}
 	token := endpoint
 	token.TokenEnv = "MCP_FILES_TOKEN"
+	drawing := toolkit.Builtin{Type: "image_generation", Tool: "draw", Header: "X-Form", Flag: "form", Form: "openai"}
+	built, builtFar, told := program, token, program
+	built.Builtin, builtFar.Builtin, told.Builtin = &drawing, &drawing, &drawing
+	told.Args = []string{"--form=openai", "--root=/a b"}
 	far := token
 	far.URL = "http://files.example.org:8801/mcp"
 	stdio := func(more doc) doc {
@@ -130,6 +134,20 @@ func TestRegistrations(t *testing.T) {
 		{"secret", "smg", keyed, doc{"servers": list{stdio(doc{"name": "files", "protocol": "stdio"})}}},
 		{"http", "smg", endpoint, doc{"servers": list{doc{"name": "files", "protocol": "streamable", "url": url}}}},
 		{"token", "smg", token, doc{"servers": list{doc{"name": "files", "protocol": "streamable", "url": url, "token": "REPLACE-WITH-MCP_FILES_TOKEN"}}}},
+
+		{"builtin", "smg", built, doc{"servers": list{doc{
+			"name": "files", "protocol": "stdio", "command": "/usr/bin/mcp-files", "args": list{"--root=/a b", "--form=openai"},
+			"builtin_type": "image_generation", "builtin_tool_name": "draw",
+		}}}},
+		{"builtin that is told already", "smg", told, doc{"servers": list{doc{
+			"name": "files", "protocol": "stdio", "command": "/usr/bin/mcp-files", "args": list{"--form=openai", "--root=/a b"},
+			"builtin_type": "image_generation", "builtin_tool_name": "draw",
+		}}}},
+		{"builtin over http", "smg", builtFar, doc{"servers": list{doc{
+			"name": "files", "protocol": "streamable", "url": url, "token": "REPLACE-WITH-MCP_FILES_TOKEN",
+			"headers": doc{"X-Form": "openai"}, "builtin_type": "image_generation", "builtin_tool_name": "draw",
+		}}}},
+		{"builtin elsewhere", "cursor", built, doc{"mcpServers": doc{"files": stdio(nil)}}},
 	}
 	missing := toolkit.RegistrationTargets()
 	for _, tt := range tests {
@@ -159,8 +177,8 @@ func TestSMGKeys(t *testing.T) {
 		"streamable": {"name", "protocol", "url", "token", "headers", "proxy", "required", "internal", "builtin_type", "builtin_tool_name", "tools"},
 	}
 	for protocol, r := range map[string]toolkit.Registration{
-		"stdio":      {Name: "files", Command: "/b", Args: []string{"-a"}, Env: []string{"K"}},
-		"streamable": {Name: "files", URL: "http://h/mcp", TokenEnv: "T"},
+		"stdio":      {Name: "files", Command: "/b", Args: []string{"-a"}, Env: []string{"K"}, Builtin: &toolkit.Builtin{}},
+		"streamable": {Name: "files", URL: "http://h/mcp", TokenEnv: "T", Builtin: &toolkit.Builtin{}},
 	} {
 		e := entry(t, parse(t, registrationFor(t, r, "smg")), "files")
 		if e["protocol"] != protocol {

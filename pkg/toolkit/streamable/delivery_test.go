@@ -18,6 +18,7 @@ type teller struct {
 	*streamable.Endpoint
 	begun chan *streamable.Request
 	goOn  chan bool // each call waits for one
+	slow  bool      // calls do not listen to their end
 	told  chan bool
 }
 
@@ -29,6 +30,9 @@ func newTeller(t *testing.T) *teller {
 		q := streamable.RequestOf(r.Extra)
 		q.AfterDelivery(func(delivered bool) { e.told <- delivered })
 		e.begun <- q
+		if e.slow {
+			ctx = context.Background()
+		}
 		select {
 		case <-e.goOn:
 		case <-ctx.Done():
@@ -69,17 +73,19 @@ func TestAfterDelivery(t *testing.T) {
 		m       message
 		session bool // of the era before
 		deaf    bool
+		slow    bool
 		instead func(e *teller, cancel func(), session string) // of an end of the call
 		want    bool
 	}{
-		"as events":         {m: tell, want: true},
-		"as JSON":           {m: asJSON, want: true},
-		"events unheard":    {m: tell, deaf: true},
-		"JSON unheard":      {m: asJSON, deaf: true},
-		"in a session":      {session: true, want: true},
-		"session unheard":   {session: true, deaf: true},
-		"gone":              {m: tell, instead: func(_ *teller, cancel func(), _ string) { cancel() }},
-		"gone in a session": {session: true, instead: func(_ *teller, cancel func(), _ string) { cancel() }},
+		"as events":                  {m: tell, want: true},
+		"as JSON":                    {m: asJSON, want: true},
+		"events unheard":             {m: tell, deaf: true},
+		"JSON unheard":               {m: asJSON, deaf: true},
+		"in a session":               {session: true, want: true},
+		"session unheard":            {session: true, deaf: true},
+		"gone":                       {m: tell, instead: func(_ *teller, cancel func(), _ string) { cancel() }},
+		"gone in a session":          {session: true, instead: func(_ *teller, cancel func(), _ string) { cancel() }},
+		"gone, and the call goes on": {session: true, slow: true, instead: func(_ *teller, cancel func(), _ string) { cancel() }},
 		"the session has ended": {session: true, instead: func(e *teller, _ func(), session string) {
 			message{verb: http.MethodDelete, header: head("Mcp-Session-Id", session)}.record(t, e)
 		}},
@@ -87,6 +93,8 @@ func TestAfterDelivery(t *testing.T) {
 	for name, c := range tests {
 		t.Run(name, func(t *testing.T) {
 			e, id := newTeller(t), ""
+			e.slow = c.slow
+			defer close(e.goOn)
 			if c.session {
 				id = begin(t, func(m message) (*http.Response, string) { return m.record(t, e) }, nil)
 				c.m = message{header: head("Mcp-Session-Id", id, "Accept", both), body: call("tools/call", `{"name":"tell","arguments":{}}`)}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"image"
 	"image/color"
 	"image/png"
@@ -37,6 +39,19 @@ func holed(t *testing.T, w, h int, whole bool) string {
 
 func dataURL(w, h int, format string) string {
 	return "data:image/x;base64," + base64.StdEncoding.EncodeToString(openaitest.Picture(w, h, format, 0))
+}
+
+// broken is a PNG after a change, as a data: URL.
+func broken(w, h int, change func([]byte) []byte) string {
+	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(change(openaitest.Picture(w, h, "png", 0)))
+}
+
+// claim writes another size into the header of a PNG.
+func claim(b []byte, w, h uint32) []byte {
+	binary.BigEndian.PutUint32(b[16:], w)
+	binary.BigEndian.PutUint32(b[20:], h)
+	binary.BigEndian.PutUint32(b[29:], crc32.ChecksumIEEE(b[12:29]))
+	return b
 }
 
 // V1 to V11: what is refused, each with the field, what came and what is allowed; and nothing
@@ -90,6 +105,9 @@ func TestRefused(t *testing.T) {
 		"https":                     {args{"images": []string{"https://example.com/a.png"}}, []string{"https://example.com/a.png", "fetches none", "data: URL"}},
 		"outside the root":          {args{"images": []string{"/etc/passwd"}}, []string{"/etc/passwd"}},
 		"unknown id":                {args{"images": []string{"image://aaaaaaaaaaaaaaaa"}}, []string{"no picture image://aaaaaaaaaaaaaaaa"}},
+		"a cut image":               {args{"images": []string{photo, broken(64, 48, func(b []byte) []byte { return b[:len(b)-30] })}}, []string{"images: number 2 cannot be decoded", "want a whole picture"}},
+		"a corrupt image":           {args{"images": broken(64, 48, func(b []byte) []byte { b[len(b)-30] ^= 1; return b })}, []string{"images: number 1 cannot be decoded"}},
+		"too many pixels":           {args{"images": broken(64, 48, func(b []byte) []byte { return claim(b, 10_000, 5001) })}, []string{"images: number 1 has 10000x5001, want at most 50000000 pixels"}},
 		"broken data URL":           {args{"images": []string{"data:image/png;base64,%%%"}}, []string{"data: URL"}},
 		"job_id":                    {args{"job_id": "../../x"}, []string{"job_id: got"}},
 		"unknown job":               {args{"job_id": "aaaaaaaaaaaaaaaa"}, []string{"no job aaaaaaaaaaaaaaaa"}},

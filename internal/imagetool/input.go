@@ -21,8 +21,11 @@ const (
 	maxInput  = 50_000_000  // bytes of a picture
 	maxInputs = 200_000_000 // bytes of all
 	maxMask   = 4 << 20     // bytes, which it must be below
-	maxTrial  = 50_000_000  // pixels of a mask, which is decoded
+	maxTrial  = 50_000_000  // pixels of a picture, which is decoded
 )
+
+// trials lets one picture be decoded at a time: the largest take 400 MB.
+var trials = make(chan struct{}, 1)
 
 // A loader reads the pictures that a call names, and notes which files it read.
 type loader struct {
@@ -46,9 +49,33 @@ func (l *loader) images(refs []string) (out []provider.Picture, err error) {
 		if l.bytes += len(p.Data); l.bytes > maxInputs {
 			return nil, toolkit.Errorf("images: got more than %d bytes together, want less: name fewer or smaller ones. Nothing was sent", maxInputs)
 		}
+		if err := l.try(i, p); err != nil {
+			return nil, err
+		}
 		out = append(out, p)
 	}
 	return out, nil
+}
+
+// try decodes an image: one that is cut off or broken would be paid for. Sketches cost nothing,
+// and decode by themselves.
+func (l *loader) try(i int, p provider.Picture) error {
+	if l.sketches() {
+		return nil
+	}
+	if p.Size.Width*p.Size.Height > maxTrial {
+		return toolkit.Errorf("images: number %d has %s, want at most %d pixels. Nothing was sent", i+1, p.Size, maxTrial)
+	}
+	select {
+	case trials <- struct{}{}:
+		defer func() { <-trials }()
+	case <-l.ctx.Done():
+		return l.ctx.Err()
+	}
+	if err := p.Check(); err != nil {
+		return toolkit.Because(err, "images: number %d cannot be decoded (%v), want a whole picture. Nothing was sent", i+1, err)
+	}
+	return nil
 }
 
 // mask loads a mask and sees whether it fits the first image.

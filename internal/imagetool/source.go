@@ -1,6 +1,7 @@
 package imagetool
 
 import (
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -9,6 +10,9 @@ import (
 	"github.com/toolhost/toolhost/internal/imagetool/provider/openai"
 	"github.com/toolhost/toolhost/pkg/toolkit"
 )
+
+// maxKeyFile is how many bytes the file of the key may have: keys have some hundred.
+const maxKeyFile = 64 << 10
 
 // A source is the provider as it is used: with its key, which may lie in a file that is read
 // with the first call.
@@ -31,12 +35,12 @@ func (s *source) get() (provider.Provider, error) {
 		s.made = s.rules
 		return s.made, nil
 	}
-	key, err := os.ReadFile(s.keyFile)
+	key, err := readKey(s.keyFile)
 	if err != nil {
-		return nil, toolkit.Because(err, "the file of --api-key-file cannot be read: the operator has to mend that. Nothing was sent")
+		return nil, err
 	}
 	o := s.options
-	if o.APIKey = strings.TrimSpace(string(key)); o.APIKey == "" {
+	if o.APIKey = key; o.APIKey == "" {
 		return nil, toolkit.Errorf("the file of --api-key-file is empty: the operator has to mend that. Nothing was sent")
 	}
 	p, err := openai.New(o)
@@ -45,6 +49,32 @@ func (s *source) get() (provider.Provider, error) {
 	}
 	s.made = p
 	return p, nil
+}
+
+// readKey returns what the file holds. It wants a regular file before it opens it: a pipe would
+// wait for a writer, and devices need not end.
+func readKey(name string) (string, error) {
+	const mend = "the operator has to mend that. Nothing was sent"
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", toolkit.Because(err, "the file of --api-key-file cannot be read: %s", mend)
+	}
+	if !info.Mode().IsRegular() {
+		return "", toolkit.Errorf("the file of --api-key-file is no regular file, want one that holds the key: %s", mend)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", toolkit.Because(err, "the file of --api-key-file cannot be read: %s", mend)
+	}
+	defer f.Close()
+	key, err := io.ReadAll(io.LimitReader(f, maxKeyFile+1))
+	switch {
+	case err != nil:
+		return "", toolkit.Because(err, "the file of --api-key-file cannot be read: %s", mend)
+	case len(key) > maxKeyFile:
+		return "", toolkit.Errorf("the file of --api-key-file has more than %d bytes, want the key alone: %s", maxKeyFile, mend)
+	}
+	return strings.TrimSpace(string(key)), nil
 }
 
 // close gives connections back.

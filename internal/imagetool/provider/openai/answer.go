@@ -17,8 +17,23 @@ import (
 	"github.com/toolhost/toolhost/internal/imagetool/provider"
 )
 
-// maxAnswer bounds a JSON answer: ten pictures of 20 MiB, as base64.
-const maxAnswer = 300 << 20
+// What an answer may hold, in bytes: of a picture what it has as a PNG without compression,
+// with four bytes a pixel, and slack for what is written beside it.
+const (
+	minAnswer    = 64 << 20    // servers do not always heed the size, nor compress
+	usualPixels  = 3840 * 2160 // of a picture without a size: the largest that known models make
+	bytesAPixel  = 4
+	pictureSlack = 1 << 20
+)
+
+// room returns how many bytes the answer to q may hold.
+func (q *query) room() int {
+	pixels := usualPixels
+	if q.Size != (provider.Size{}) {
+		pixels = q.Size.Width * q.Size.Height
+	}
+	return max(minAnswer, q.N*(pixels*bytesAPixel+pictureSlack))
+}
 
 // An answer is an Images API answer, as far as servers agree on it.
 type answer struct {
@@ -41,57 +56,32 @@ type item struct {
 	Revised loose   `json:"revised_prompt"`
 }
 
-// encoded is a picture as base64. It is decoded while it is parsed, so that a large one is
-// held once.
-type encoded struct {
-	data []byte
-	err  error
-}
-
-// UnmarshalJSON keeps what is wrong with one picture to that picture.
-func (e *encoded) UnmarshalJSON(data []byte) error {
-	if len(data) < 2 || data[0] != '"' {
-		return nil // null, or nonsense: no picture
-	}
-	content := data[1 : len(data)-1]
-	if bytes.IndexByte(content, '\\') >= 0 {
-		content = []byte(text(data))
-	}
-	if len(content) > 0 {
-		e.data, e.err = provider.DecodeBase64(content)
-	}
-	return nil
-}
-
 // read takes the pictures out of an answer: events, JSON or the bare bytes.
 func (p *Provider) read(ctx context.Context, res *http.Response, q *query, report func(provider.Event)) (*provider.Result, *failure) {
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if media == "text/event-stream" {
 		return p.readEvents(ctx, res.Body, q, report)
 	}
-	body, err := readAll(res, maxAnswer)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, ended(ctx, true)
-	case errors.Is(err, errTooLong):
-		return nil, noImage("the answer has more than "+strconv.Itoa(maxAnswer>>20)+" MiB", nil)
-	case err != nil:
-		return nil, unanswered(ctx, err, true)
-	case strings.HasPrefix(media, "image/"):
-		return p.collect(ctx, []item{{B64: encoded{data: body}}}, report)
+	if strings.HasPrefix(media, "image/") {
+		body, err := readAll(res, int64(q.room()))
+		if err != nil {
+			return nil, unread(ctx, err, q)
+		}
+		return p.collect(ctx, q, []item{{B64: encoded{data: body}}}, report)
 	}
-	return p.readJSON(ctx, media, body, report)
-}
-
-func (p *Provider) readJSON(ctx context.Context, media string, body []byte, report func(provider.Event)) (*provider.Result, *failure) {
+	body := &sieve{limit: q.room()}
+	if err := body.readFrom(res.Body); err != nil {
+		return nil, unread(ctx, err, q)
+	}
 	var a answer
-	if err := json.Unmarshal(body, &a); err != nil {
-		return nil, noImage(fmt.Sprintf("the answer (%s, %d bytes) is not that of an Images API", media, len(body)), err)
+	if err := json.Unmarshal(body.rest, &a); err != nil {
+		return nil, noImage(fmt.Sprintf("the answer (%s, %d bytes) is not that of an Images API", media, body.held()), err)
 	}
+	body.fill(a.Data)
 	if len(a.Data) == 0 && len(a.Error) > 0 && string(a.Error) != "null" {
-		return nil, streamFailure(body)
+		return nil, streamFailure(body.rest)
 	}
-	result, fail := p.collect(ctx, a.Data, report)
+	result, fail := p.collect(ctx, q, a.Data, report)
 	if fail != nil {
 		return nil, fail
 	}
@@ -99,13 +89,25 @@ func (p *Provider) readJSON(ctx context.Context, media string, body []byte, repo
 	return result, nil
 }
 
+// unread is the failure of an answer that was not read to its end.
+func unread(ctx context.Context, err error, q *query) *failure {
+	switch {
+	case ctx.Err() != nil:
+		return ended(ctx, true)
+	case errors.Is(err, errTooLong):
+		return noImage(fmt.Sprintf("the answer has more than the %d MiB that what was asked for may take", q.room()>>20), nil)
+	}
+	return unanswered(ctx, err, true)
+}
+
 // collect decodes and checks the pictures, fetching those that came as an address. One bad
 // picture among good ones is a warning.
-func (p *Provider) collect(ctx context.Context, items []item, report func(provider.Event)) (*provider.Result, *failure) {
+func (p *Provider) collect(ctx context.Context, q *query, items []item, report func(provider.Event)) (*provider.Result, *failure) {
 	result := &provider.Result{}
 	var bad error
+	room := q.room()
 	for i, it := range items {
-		picture, err := p.picture(ctx, it, func() {
+		picture, err := p.picture(ctx, it, room, func() {
 			report(provider.Event{Phase: provider.Downloading, Text: fmt.Sprintf("picture %d of %d", i+1, len(items))})
 		})
 		if ctx.Err() != nil {
@@ -116,6 +118,7 @@ func (p *Provider) collect(ctx context.Context, items []item, report func(provid
 			result.Warnings = append(result.Warnings, bad.Error())
 			continue
 		}
+		room -= len(picture.Data)
 		result.Images = append(result.Images, picture)
 		if result.RevisedPrompt == "" {
 			result.RevisedPrompt = string(it.Revised)
@@ -131,7 +134,7 @@ func (p *Provider) collect(ctx context.Context, items []item, report func(provid
 }
 
 // picture returns one item's picture, checked.
-func (p *Provider) picture(ctx context.Context, it item, fetching func()) (provider.Picture, error) {
+func (p *Provider) picture(ctx context.Context, it item, room int, fetching func()) (provider.Picture, error) {
 	data, err := it.B64.data, it.B64.err
 	switch address := string(it.URL); {
 	case data != nil || err != nil:
@@ -139,7 +142,7 @@ func (p *Provider) picture(ctx context.Context, it item, fetching func()) (provi
 		_, data, err = provider.DataURL(address)
 	case address != "":
 		fetching()
-		data, err = p.fetcher.fetch(ctx, address)
+		data, err = p.fetcher.fetch(ctx, address, min(room, maxFetch))
 	default:
 		err = errors.New("it is empty")
 	}
@@ -200,7 +203,8 @@ func (p *Provider) finish(q *query, r *provider.Result) *provider.Result {
 	}
 	slices.Sort(r.Warnings)
 	r.Warnings = slices.Compact(r.Warnings) // ten pictures of the wrong size are one matter
-	r.RevisedPrompt = p.secrets.replacer.Replace(r.RevisedPrompt)
+	r.RevisedPrompt = p.secrets.prompt(r.RevisedPrompt)
+	r.Quality, r.Background = p.secrets.line(r.Quality), p.secrets.line(r.Background)
 	return r
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -222,5 +223,48 @@ func TestUnwantedFields(t *testing.T) {
 				t.Errorf("no warning about %s in %q", c.gone, result.Warnings)
 			}
 		})
+	}
+}
+
+// A server that repeats the key beside a picture.
+func TestKeyBesidePicture(t *testing.T) {
+	body := strings.ReplaceAll(`{"quality":"KEY","background":"KEY","data":[{"b64_json":"`+b64+`","revised_prompt":"a house KEY"},{"url":"ftp://KEY/"}]}`, "KEY", key)
+	stream := strings.ReplaceAll(`data: {"type":"image_generation.completed","quality":"KEY","background":"KEY","revised_prompt":"KEY","b64_json":"`+b64+`"}`+"\n\n", "KEY", key)
+	refusal := openaitest.JSON(http.StatusBadRequest, `{"error":{"message":"Unknown parameter `+key+`","param":"quality"}}`)
+	for name, steps := range map[string][]openaitest.Step{
+		"JSON": {openaitest.JSON(200, body)}, "stream": {openaitest.Events(stream)}, "what was left out": {refusal, openaitest.JSON(200, body)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, _ := serve(t, openai.Options{}, steps...)
+			got, e := generate(t, p, provider.Request{Quality: "low"})
+			if e != nil {
+				t.Fatal(e)
+			}
+			got.Images = nil
+			if all := fmt.Sprintf("%+v", got); strings.Contains(all, key) || !strings.Contains(all, "[key]") {
+				t.Errorf("the result says %s", all)
+			}
+		})
+	}
+}
+
+// What is said beside a picture is cut: it goes to the model.
+func TestLongTextBesidePicture(t *testing.T) {
+	long := strings.Repeat("x", 100_000) + `\u001b`
+	p, _ := serve(t, openai.Options{}, openaitest.JSON(200, `{"quality":"\u001b`+long+`","background":"`+long+`","data":[{"b64_json":"`+b64+`","revised_prompt":"a\u001b\n`+long+`"}]}`))
+	got, e := generate(t, p, provider.Request{})
+	if e != nil {
+		t.Fatal(e)
+	}
+	for name, c := range map[string]struct {
+		text string
+		most int
+	}{"quality": {got.Quality, 1000}, "background": {got.Background, 1000}, "revised prompt": {got.RevisedPrompt, 32_000}} {
+		if n := utf8.RuneCountInString(c.text); n != c.most || strings.Contains(c.text, "\x1b") {
+			t.Errorf("%s has %d characters: %.20q, want %d and no escape", name, n, c.text, c.most)
+		}
+	}
+	if !strings.HasPrefix(got.RevisedPrompt, "a\nx") {
+		t.Errorf("the prompt begins with %.20q", got.RevisedPrompt)
 	}
 }

@@ -32,8 +32,8 @@ type fetcher struct {
 	auth         http.Header
 }
 
-// fetch follows redirects by itself, since each may lead from one side to the other.
-func (f fetcher) fetch(ctx context.Context, address string) ([]byte, error) {
+// fetch returns a picture of at most most bytes. It follows redirects by itself, since each may lead from one side to the other.
+func (f fetcher) fetch(ctx context.Context, address string, most int) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	at, err := f.base.Parse(address)
@@ -41,7 +41,7 @@ func (f fetcher) fetch(ctx context.Context, address string) ([]byte, error) {
 		return nil, errors.New("the address of the picture cannot be parsed")
 	}
 	for range maxRedirects + 1 {
-		data, next, err := f.get(ctx, at)
+		data, next, err := f.get(ctx, at, most)
 		if err != nil {
 			return nil, fmt.Errorf("fetch the picture from %s: %w", at.Host, err)
 		}
@@ -54,7 +54,7 @@ func (f fetcher) fetch(ctx context.Context, address string) ([]byte, error) {
 }
 
 // get returns the body, or where it leads.
-func (f fetcher) get(ctx context.Context, at *url.URL) ([]byte, *url.URL, error) {
+func (f fetcher) get(ctx context.Context, at *url.URL, most int) ([]byte, *url.URL, error) {
 	if at.Scheme != "http" && at.Scheme != "https" {
 		return nil, nil, fmt.Errorf("%q is no scheme to fetch by", at.Scheme)
 	}
@@ -78,9 +78,9 @@ func (f fetcher) get(ctx context.Context, at *url.URL) ([]byte, *url.URL, error)
 	if res.StatusCode != http.StatusOK {
 		return nil, nil, fmt.Errorf("it answered %d %s", res.StatusCode, http.StatusText(res.StatusCode))
 	}
-	data, err := readAll(res, maxFetch)
+	data, err := readAll(res, int64(most))
 	if errors.Is(err, errTooLong) {
-		err = fmt.Errorf("it has more than %d MiB", maxFetch>>20)
+		err = fmt.Errorf("it has more than %d MiB", most>>20)
 	}
 	return data, nil, err
 }

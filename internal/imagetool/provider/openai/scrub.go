@@ -6,13 +6,15 @@ import (
 	"errors"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"github.com/toolhost/toolhost/internal/imagetool/provider"
 )
 
 const (
-	minSecret  = 6    // shorter keys are words like none, which people give to servers at home
-	maxMessage = 1000 // characters of what a server says
+	minSecret  = 6      // shorter keys are words like none, which people give to servers at home
+	maxMessage = 1000   // characters of what a server says
+	maxPrompt  = 32_000 // characters of a prompt, as much as the API takes
 )
 
 // A scrubber takes the key out of what a server says; some repeat the request's headers.
@@ -29,6 +31,20 @@ func newScrubber(key string) scrubber {
 }
 
 func (s scrubber) line(text string) string { return oneLine(s.replacer.Replace(text), maxMessage) }
+
+// prompt keeps line breaks and tabs, unlike line.
+func (s scrubber) prompt(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, s.replacer.Replace(text))
+	if runes := []rune(text); len(runes) > maxPrompt {
+		return string(runes[:maxPrompt-1]) + "…"
+	}
+	return text
+}
 
 // error makes e fit to be shown and logged.
 func (s scrubber) error(e *provider.Error) *provider.Error {

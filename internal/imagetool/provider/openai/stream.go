@@ -23,6 +23,7 @@ type message struct {
 // A stream is what came so far.
 type stream struct {
 	items   []item
+	kept    int // bytes of items
 	facts   facts
 	created loose
 	last    *provider.Picture // the last partial one
@@ -32,9 +33,9 @@ type stream struct {
 // readEvents reads until there are as many pictures as asked for, or to the end.
 func (p *Provider) readEvents(ctx context.Context, body io.Reader, q *query, report func(provider.Event)) (*provider.Result, *failure) {
 	s := &stream{report: report}
-	fail := s.read(ctx, newEvents(body), q.N)
+	fail := s.read(ctx, newEvents(body, q.room()), q)
 	if fail == nil || len(s.items) > 0 && ctx.Err() == nil { // what is here counts, whatever came after it
-		result, bad := p.collect(ctx, s.items, report)
+		result, bad := p.collect(ctx, q, s.items, report)
 		if bad == nil {
 			state(result, s.facts, s.created)
 			return result, nil
@@ -45,22 +46,19 @@ func (p *Provider) readEvents(ctx context.Context, body io.Reader, q *query, rep
 	return nil, fail
 }
 
-func (s *stream) read(ctx context.Context, from *events, want int) *failure {
-	for len(s.items) < want {
+func (s *stream) read(ctx context.Context, from *events, q *query) *failure {
+	for len(s.items) < q.N {
 		e, err := from.next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return s.end()
-		case err != nil && ctx.Err() != nil:
-			return ended(ctx, true)
-		case errors.Is(err, errLongEvent):
-			return noImage(err.Error(), nil)
 		case err != nil:
-			return unanswered(ctx, err, true)
+			return unread(ctx, err, q)
 		}
 		if fail := s.take(e); fail != nil {
 			return fail
 		}
+		from.limit = q.room() - s.kept
 	}
 	return nil
 }
@@ -79,16 +77,20 @@ func (s *stream) end() *failure {
 // take looks at one event. What is no JSON object, such as [DONE], says nothing.
 func (s *stream) take(e event) *failure {
 	var m message
-	if json.Unmarshal(e.data, &m) != nil {
+	if json.Unmarshal(e.data.rest, &m) != nil {
 		return nil
 	}
+	own := []item{m.item}
+	e.data.fill(own)
+	e.data.fill(m.Data)
+	m.item = own[0]
 	kind := m.Type
 	if kind == "" {
 		kind = e.name
 	}
 	switch {
 	case kind == "error" || len(m.Error) > 0 && string(m.Error) != "null":
-		return streamFailure(e.data)
+		return streamFailure(e.data.rest)
 	case strings.HasSuffix(kind, ".partial_image") || m.Index != nil && !strings.HasSuffix(kind, ".completed"):
 		s.partial(m)
 	case m.B64.data != nil || m.B64.err != nil || m.URL != "":
@@ -101,6 +103,9 @@ func (s *stream) take(e event) *failure {
 
 func (s *stream) note(m message, items ...item) {
 	s.items, s.facts = append(s.items, items...), m.facts
+	for _, it := range items {
+		s.kept += len(it.B64.data)
+	}
 	s.created = m.Created
 	if m.CreatedAt != "" {
 		s.created = m.CreatedAt

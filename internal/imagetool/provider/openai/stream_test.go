@@ -120,8 +120,8 @@ func padded(png []byte, n int) []byte {
 
 // TestEndlessEvent wants an end to a line that has none.
 func TestEndlessEvent(t *testing.T) {
-	endless := io.MultiReader(strings.NewReader("data: "), io.LimitReader(zeros{}, openai.MaxEvent+1))
-	if _, err := openai.ReadEvents(endless); err == nil || errors.Is(err, io.EOF) {
+	endless := io.MultiReader(strings.NewReader("data: "), io.LimitReader(zeros{}, 1<<20+1))
+	if _, err := openai.ReadEvents(endless, 1<<20); err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("got %v, want that it is too long", err)
 	}
 }
@@ -151,7 +151,7 @@ func FuzzEvents(f *testing.F) {
 			want = append(want, strings.TrimSuffix(string(oracle.Event().Data), "\n"))
 		}
 		for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
-			got, err := openai.ReadEvents(r)
+			got, err := openai.ReadEvents(r, 1<<20)
 			if d := cmp.Diff(want, got); d != "" || !errors.Is(err, io.EOF) {
 				t.Errorf("%q: %v (-want +got)\n%s", text, err, d)
 			}

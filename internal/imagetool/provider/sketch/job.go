@@ -96,6 +96,9 @@ func (j *job) load(ctx context.Context) error {
 		if err != nil {
 			return invalid("images", "picture %d: %w", i+1, err)
 		}
+		if small := within(pix.size(), maxPrint); small != pix.size() && (i > 0 || !edit) {
+			pix = pix.cover(small)
+		}
 		all = append(all, pix)
 	}
 	if !edit {
@@ -121,9 +124,11 @@ func (j *job) prepare(ctx context.Context) error {
 		}
 		j.free = m.empty()
 	}
-	j.size = from
-	if j.Size != (provider.Size{}) {
+	switch j.size = within(from, maxEdit); {
+	case j.Size != (provider.Size{}):
 		j.size = j.fit(j.Size)
+	case j.size != from:
+		j.warn("the picture of %dx%d was made smaller, %dx%d: a sketch edits at most %d pixels", from.X, from.Y, j.size.X, j.size.Y, maxEdit)
 	}
 	if j.size != from {
 		j.base = j.base.cover(j.size)

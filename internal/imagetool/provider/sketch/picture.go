@@ -17,9 +17,13 @@ import (
 	"github.com/toolhost/toolhost/internal/imagetool/provider"
 )
 
-// maxInput is how many pixels an input may have, 8192 times 8192: a small file can claim more
-// than the memory holds.
-const maxInput = 1 << 26
+// Limits of inputs, in pixels. A small file can claim more than the memory holds, and one with
+// 16 bits a channel takes eight bytes a pixel, twice while it is read.
+const (
+	maxInput = 1 << 24     // 4096 times 4096: what is read
+	maxEdit  = 3840 * 2160 // what is edited; larger ones are made smaller
+	maxPrint = 1 << 20     // what is kept of those that are shown small
+)
 
 // A raster is a decoded picture, with exactly the colours of its file: pix holds 8 bits a
 // channel, not multiplied by alpha; deep is used instead where the file has 16.
@@ -73,7 +77,7 @@ func (s stoppingReader) Read(p []byte) (int, error) {
 	return s.r.Read(p)
 }
 
-// newRaster copies m onto a canvas of some size, which is larger than m only for a GIF whose
+// newRaster brings m onto a canvas of some size, which is larger than m only for a GIF whose
 // first frame does not fill it.
 func newRaster(m image.Image, size image.Point) *raster {
 	r := image.Rectangle{Max: size}
@@ -81,6 +85,16 @@ func newRaster(m image.Image, size image.Point) *raster {
 	at := image.Point{}
 	if _, ok := m.(*image.Paletted); ok {
 		at = from.Min
+	}
+	switch m := m.(type) {
+	case *image.NRGBA64:
+		if from == r { // the decoder's own, which nothing else holds
+			return &raster{deep: m}
+		}
+	case *image.NRGBA:
+		if from == r {
+			return &raster{pix: m}
+		}
 	}
 	switch m := m.(type) {
 	case *image.Gray16, *image.RGBA64, *image.NRGBA64: // RGBA64 comes from opaque files only

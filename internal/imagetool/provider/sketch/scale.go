@@ -1,6 +1,19 @@
 package sketch
 
-import "image"
+import (
+	"image"
+	"sort"
+)
+
+// within returns the largest size of the same ratio that has at most so many pixels.
+func within(size image.Point, pixels int) image.Point {
+	if size.X*size.Y <= pixels {
+		return size
+	}
+	height := func(w int) int { return max(w*size.Y/size.X, 1) }
+	w := max(sort.Search(size.X, func(w int) bool { return (w+1)*height(w+1) > pixels }), 1)
+	return image.Pt(w, min(height(w), pixels/w))
+}
 
 // cover returns the picture scaled until it covers a size, with what stands out cut off on
 // both sides evenly; 8 bits a channel.

@@ -295,8 +295,9 @@ func TestCancel(t *testing.T) {
 	}
 	eachEra(t, func(t *testing.T, e era) {
 		s := start(t, e, fixture(t))
-		s.send(e.call(1, "slow", `{"seconds":30}`))
-		s.alive(e)
+		s.send(e.withToken(1, "slow", `{"seconds":30,"steps":300}`))
+		for s.next().Method != "notifications/progress" { // until it has begun
+		}
 		s.send(cancelled("1"), e.call(2, "last_cancel", `{}`))
 		if m := s.answer(2); !strings.Contains(m.text(), "slow was cancelled") {
 			t.Errorf("a second after the cancel: %+v", m)
@@ -307,17 +308,19 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-func TestProgress(t *testing.T) {
-	withToken := func(e era) string {
-		meta := `"progressToken":"p"`
-		if e.meta != "" {
-			meta += "," + e.meta
-		}
-		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","arguments":{"seconds":0.6,"steps":3},"_meta":{` + meta + `}}}`
+// withToken is a call whose progress is asked for, with the token p.
+func (e era) withToken(id int, tool, arguments string) string {
+	meta := `"progressToken":"p"`
+	if e.meta != "" {
+		meta += "," + e.meta
 	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{%s}}}`, id, tool, arguments, meta)
+}
+
+func TestProgress(t *testing.T) {
 	eachEra(t, func(t *testing.T, e era) {
 		s := start(t, e, fixture(t))
-		s.send(withToken(e))
+		s.send(e.withToken(1, "slow", `{"seconds":0.6,"steps":3}`))
 		notified := 0
 		for m := s.next(); string(m.ID) != "1"; m = s.next() {
 			if m.Method != "notifications/progress" || !strings.Contains(string(m.Params), `"progressToken":"p"`) {

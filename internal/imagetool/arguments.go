@@ -29,6 +29,7 @@ var params = []toolkit.Param{
 	{Name: "background", Type: toolkit.String, Enum: backgrounds, Description: "transparent needs png or webp."},
 	{Name: "output_format", Type: toolkit.String, Aliases: []string{"format"}, Description: "png, jpeg or webp; some models know gif and svg.", Example: `"png"`},
 	{Name: "output_compression", Type: toolkit.Integer, Description: "0 to 100, of jpeg and webp.", Example: "80"},
+	{Name: "frame_count", Type: toolkit.Integer, Description: "Frames of a gif, 2 to 16.", Example: "9"},
 	{Name: "moderation", Type: toolkit.String, Enum: moderations, Description: "How strict the provider's filter is."},
 	{Name: "partial_images", Type: toolkit.Integer, Description: "Pictures on the way, 0 to 3.", Example: "1"},
 	{Name: "input_fidelity", Type: toolkit.String, Enum: fidelities, Description: "How closely an edit keeps to the images."},
@@ -57,6 +58,7 @@ type imageIn struct {
 	Background        string          `json:"background"`
 	OutputFormat      string          `json:"output_format"`
 	OutputCompression *int64          `json:"output_compression"`
+	FrameCount        *int64          `json:"frame_count"`
 	Moderation        string          `json:"moderation"`
 	PartialImages     *int64          `json:"partial_images"`
 	InputFidelity     string          `json:"input_fidelity"`

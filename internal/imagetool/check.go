@@ -35,7 +35,7 @@ type check struct {
 func (k *check) all() error {
 	k.fill()
 	for _, rule := range []func() error{
-		k.prompt, k.chooseModel, k.action, k.count, k.size, k.quality, k.format, k.compression, k.partials, k.rest,
+		k.prompt, k.chooseModel, k.action, k.count, k.size, k.quality, k.format, k.frames, k.compression, k.partials, k.rest,
 	} {
 		if err := rule(); err != nil {
 			return err
@@ -240,6 +240,20 @@ func (k *check) format() error {
 	}
 	if f == provider.GIF && k.mask {
 		return toolkit.Errorf(`mask: got one with output_format "gif", want png, jpeg or webp. Nothing was sent`)
+	}
+	return nil
+}
+
+// frames are of a GIF.
+func (k *check) frames() error {
+	switch c := k.in.FrameCount; {
+	case c == nil:
+	case *c < 2 || *c > 16:
+		return bad("frame_count", *c, "2 to 16", "9")
+	case k.req.Format != provider.GIF:
+		k.warn("frame_count: it is of gif only, and was left out")
+	default:
+		k.req.Frames = int(*c)
 	}
 	return nil
 }

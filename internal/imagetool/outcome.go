@@ -49,6 +49,10 @@ func parseForm(text string) (form, error) {
 // formOf returns the form for a caller.
 func (t *toolset) formOf(call *toolkit.Call) (form, error) {
 	given := call.Header(formHeader)
+	if end := strings.IndexAny(given, ",;"); end >= 0 { // what stands behind the first value is no other form
+		given = given[:end]
+	}
+	given = strings.TrimSpace(given)
 	if t.settings.form != "" || given == "" || strings.EqualFold(given, "auto") {
 		return cmp.Or(t.settings.form, formMCP), nil
 	}

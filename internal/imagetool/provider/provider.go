@@ -44,6 +44,7 @@ type Request struct {
 	Partials    int       // pictures on the way, 0 to 3
 	Fidelity    string    // to the input: high, low
 	Complexity  string
+	Frames      int // of a GIF, 2 to 16
 	Seed        *int64
 	Negative    string // what to leave out
 	User        string // for the provider's abuse monitoring; set by the operator or the gateway

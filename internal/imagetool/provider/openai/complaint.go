@@ -182,9 +182,9 @@ func text(data json.RawMessage) loose {
 	return ""
 }
 
-// oneLine returns s without line breaks and control characters, at most limit characters long.
+// oneLine returns s without line breaks, control characters and those that turn the direction of text, at most limit characters long.
 func oneLine(s string, limit int) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }), " ")
 	if runes := []rune(s); len(runes) > limit {
 		return string(runes[:limit-1]) + "…"
 	}

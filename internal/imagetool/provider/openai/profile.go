@@ -29,7 +29,7 @@ type profile struct {
 // imagesAPI are the optional fields that OpenAI knows.
 var imagesAPI = []string{
 	"n", "size", "quality", "background", "output_format", "output_compression", "moderation", "input_fidelity",
-	"complexity", "partial_images", "user", "safety_identifier",
+	"complexity", "frame_count", "partial_images", "user", "safety_identifier",
 }
 
 // profiles is what is known of servers, by their documents and bug reports.

@@ -73,6 +73,7 @@ func (q *query) output() {
 	q.set("background", q.Background)
 	q.set("output_format", string(q.Format))
 	q.set("complexity", q.Complexity)
+	q.set("frame_count", q.Frames)
 	q.set("user", q.User)
 	switch {
 	case q.Compression == nil:

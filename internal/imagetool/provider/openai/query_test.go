@@ -17,7 +17,7 @@ func full() provider.Request {
 	compression, seed := 70, int64(7)
 	return provider.Request{
 		Prompt: "a <b> & c", Model: "some-model", N: 2, Size: small, Quality: "high", Background: "opaque", Format: provider.JPEG,
-		Compression: &compression, Moderation: "low", Complexity: "low", User: "u", Seed: &seed, Negative: "fog",
+		Compression: &compression, Moderation: "low", Complexity: "low", Frames: 4, User: "u", Seed: &seed, Negative: "fog",
 	}
 }
 
@@ -26,7 +26,7 @@ func TestProfiles(t *testing.T) {
 	type fields = map[string]any
 	everything := fields{
 		"n": 2.0, "size": "64x64", "quality": "high", "background": "opaque", "output_format": "jpeg", "output_compression": 70.0,
-		"moderation": "low", "complexity": "low", "user": "u", "seed": 7.0, "negative_prompt": "fog",
+		"moderation": "low", "complexity": "low", "frame_count": 4.0, "user": "u", "seed": 7.0, "negative_prompt": "fog",
 	}
 	with := func(base, more fields, without ...string) fields {
 		all := fields{"prompt": "a <b> & c", "model": "some-model"}

@@ -32,7 +32,7 @@ func refuse(w http.ResponseWriter, status int, p problem) {
 
 // values are the fields that the API knows and what they may be; nil: any text.
 var values = map[string][]string{
-	"prompt": nil, "model": nil, "n": nil, "size": nil, "output_compression": nil, "partial_images": nil, "user": nil, "safety_identifier": nil,
+	"prompt": nil, "model": nil, "n": nil, "size": nil, "output_compression": nil, "partial_images": nil, "frame_count": nil, "user": nil, "safety_identifier": nil,
 	"quality":        {"auto", "low", "medium", "high", "xhigh", "max"},
 	"background":     {"auto", "opaque", "transparent"},
 	"output_format":  {"png", "jpeg", "webp", "gif"},
@@ -43,7 +43,7 @@ var values = map[string][]string{
 }
 
 // numbers are the bounds of those that are numbers.
-var numbers = map[string][2]int{"n": {1, 10}, "output_compression": {0, 100}, "partial_images": {0, 3}}
+var numbers = map[string][2]int{"n": {1, 10}, "output_compression": {0, 100}, "partial_images": {0, 3}, "frame_count": {2, 16}}
 
 // text returns a field as written; "" where it is absent.
 func (r Request) text(name string) string {

@@ -9,6 +9,7 @@ import (
 	_ "image/gif" // a GIF is shown by its first picture
 	"image/jpeg"
 	"image/png"
+	"runtime"
 
 	"github.com/toolhost/toolhost/internal/imagetool/provider"
 	_ "golang.org/x/image/webp" // to decode it
@@ -22,11 +23,18 @@ const (
 	previewQuality = 80
 )
 
+// collectFrom is of how many pixels what was decoded to check a picture is worth collecting
+// before it is decoded once more.
+const collectFrom = 4 << 20
+
 var errTooLarge = errors.New("no preview is small enough")
 
 // preview returns a small copy of a picture that takes at most room bytes as base64: a JPEG, or
 // where there is transparency a PNG, if that is small enough.
 func preview(p provider.Picture, room int) (small provider.Picture, err error) {
+	if p.Size.Width*p.Size.Height > collectFrom {
+		runtime.GC()
+	}
 	m, _, err := image.Decode(bytes.NewReader(p.Data))
 	if err != nil {
 		return small, fmt.Errorf("decode for a preview: %w", err)

@@ -227,10 +227,11 @@ func TestNoEngine(t *testing.T) {
 	t.Parallel()
 	nowhere := "unix://" + t.TempDir() + "/none.sock"
 	s := start(t, legacy, binary(t, "cmd/mcp-shell"), "--host", nowhere)
-	s.send(legacy.request(1, "tools/list", ""), legacy.call(2, "shell", `{"commands":["true"]}`))
+	s.send(legacy.request(1, "tools/list", ""))
 	if m := s.answer(1); m.Error != nil {
 		t.Errorf("tools/list: %+v", m.Error)
 	}
+	s.send(legacy.call(2, "shell", `{"commands":["true"]}`))
 	m := s.answer(2)
 	if m.Result == nil || !m.Result.IsError {
 		t.Fatalf("a call without an engine: %+v %s", m.Error, m.text())

@@ -170,7 +170,8 @@ func (b *agentBackend) restart(c *conn, why string) error {
 	if now, err := b.current(); err != nil || now != c {
 		return err
 	}
-	c.end(&RestartedError{Why: why})
+	c.leave(&RestartedError{Why: why}) // its end would end the container before the engine restarts it
+	defer c.s.Close()
 	b.jobs.clear()
 	ctx, cancel := context.WithTimeout(context.Background(), restartWithin)
 	defer cancel()

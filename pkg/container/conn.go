@@ -41,17 +41,19 @@ func newConn(s stream, late func(protocol.Frame)) *conn {
 }
 
 // end ends the connection with the reason that those who wait are given. Only the first
-// call counts.
+// reason counts.
 func (c *conn) end(why error) {
+	c.leave(why)
+	c.s.Close()
+}
+
+// leave does the same and keeps the stream open, which a container lives by.
+func (c *conn) leave(why error) {
 	c.mu.Lock()
-	first := c.err == nil
-	if first {
+	defer c.mu.Unlock()
+	if c.err == nil {
 		c.err = why
-	}
-	c.mu.Unlock()
-	if first {
 		close(c.ended)
-		c.s.Close()
 	}
 }
 

@@ -57,7 +57,9 @@ func newAgentBackend(ctx context.Context, h host, o agentOptions) (Backend, erro
 	b := &agentBackend{name: o.name, can: o.can, dir: o.dir, build: o.build, host: h, mounts: o.mounts, done: make(chan struct{})}
 	s, err := h.start(ctx)
 	if err == nil {
-		err = b.connect(ctx, s)
+		if err = b.connect(ctx, s, helloWithin); err != nil {
+			s.Close()
+		}
 	}
 	if err != nil {
 		b.lose(err)
@@ -77,13 +79,14 @@ type agentOptions struct {
 }
 
 // connect makes s the current connection, once the agent at its end has said who it is.
-func (b *agentBackend) connect(ctx context.Context, s stream) error {
+// Where that fails, s stays open.
+func (b *agentBackend) connect(ctx context.Context, s stream, within time.Duration) error {
 	c := newConn(s, b.late)
-	ctx, cancel := context.WithTimeout(ctx, helloWithin)
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	err := b.greet(ctx, c)
 	if err != nil {
-		c.end(err)
+		c.leave(err)
 		return err
 	}
 	b.mu.Lock()
@@ -177,7 +180,17 @@ func (b *agentBackend) restart(c *conn, why string) error {
 	defer cancel()
 	s, err := b.host.restart(ctx)
 	if err == nil {
-		err = b.connect(ctx, s)
+		err = b.connect(ctx, s, helloWithin/2)
+		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) { // once more: an engine can lose a stream between two starts
+			last := s
+			defer last.Close()
+			if s, err = b.host.restart(ctx); err == nil {
+				err = b.connect(ctx, s, helloWithin/2)
+			}
+		}
+		if err != nil && s != nil {
+			s.Close()
+		}
 	}
 	if err != nil {
 		err = &LostError{Why: "it could not be restarted", Err: err}

@@ -18,15 +18,9 @@ type roots struct{ operator *fsroot.Set }
 // of returns the roots that hold for a call. Without an operator's the client's serve;
 // with neither the call explains what to add.
 func (r roots) of(ctx context.Context, call *toolkit.Call) (*fsroot.Set, error) {
-	uris, declared, err := call.ClientRoots(ctx)
+	set, err := r.operator.NarrowedBy(ctx, call.ClientRoots)
 	if err != nil {
 		return nil, err
-	}
-	set := r.operator
-	if declared {
-		if set, err = set.Narrow(uris); err != nil {
-			return nil, err
-		}
 	}
 	if set.Empty() {
 		return nil, toolkit.Errorf("no directory is served: the operator adds one with --root DIR "+

@@ -228,15 +228,9 @@ func (l *loader) open(field, ref string) (*fsroot.File, error) {
 
 // roots are the operator's, which the client's own only narrow.
 func (l *loader) roots(field string) (*fsroot.Set, error) {
-	set := l.operator
-	uris, declared, err := l.call.ClientRoots(l.ctx)
+	set, err := l.operator.NarrowedBy(l.ctx, l.call.ClientRoots)
 	if err != nil {
 		return nil, err
-	}
-	if declared {
-		if set, err = set.Narrow(uris); err != nil {
-			return nil, err
-		}
 	}
 	if set.Empty() {
 		return nil, toolkit.Errorf("%s: no directory is served, so paths mean nothing: the operator adds one with --root DIR (or MCP_IMAGE_ROOT in the environment), or the client declares roots; image://ID and data: URLs need none. Nothing was sent", field)

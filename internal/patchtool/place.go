@@ -29,14 +29,9 @@ func (p place) storage(ctx context.Context, call *toolkit.Call) (*patchapply.Dir
 // by ask. Without an operator's the client's serve; with neither the call explains what to
 // add.
 func narrow(ctx context.Context, set *fsroot.Set, ask func(context.Context) ([]string, bool, error)) (*fsroot.Set, error) {
-	uris, declared, err := ask(ctx)
+	set, err := set.NarrowedBy(ctx, ask)
 	if err != nil {
 		return nil, err
-	}
-	if declared {
-		if set, err = set.Narrow(uris); err != nil {
-			return nil, err
-		}
 	}
 	if set.Empty() {
 		return nil, toolkit.Errorf("no directory is served: the operator adds one with --root DIR " +

@@ -117,15 +117,9 @@ func (o *settings) effect() approval.Effect {
 // only narrow, or the client's where there are none. One that lies in another is seen there, and
 // left out. There may be none at all.
 func (t *toolset) roots(ctx context.Context, call *toolkit.Call) (dirs []string, err error) {
-	set := t.operator
-	uris, declared, err := call.ClientRoots(ctx)
+	set, err := t.operator.NarrowedBy(ctx, call.ClientRoots)
 	if err != nil {
 		return nil, err
-	}
-	if declared {
-		if set, err = set.Narrow(uris); err != nil {
-			return nil, err
-		}
 	}
 	return outermost(set.Roots())
 }

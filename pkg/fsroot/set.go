@@ -2,6 +2,7 @@ package fsroot
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"path"
 	"path/filepath"
@@ -64,6 +65,16 @@ func (s *Set) Narrow(uris []string) (*Set, error) {
 		return nil, &Error{Op: "narrow", Path: strings.Join(uris, ", "), Kind: Outside, Roots: s.dirs()}
 	}
 	return narrow, nil
+}
+
+// NarrowedBy returns s narrowed by the client that ask asks, as [Set.Narrow] does. A client
+// that declares no roots leaves s as it is.
+func (s *Set) NarrowedBy(ctx context.Context, ask func(context.Context) (uris []string, declared bool, err error)) (*Set, error) {
+	uris, declared, err := ask(ctx)
+	if err != nil || !declared {
+		return s, err
+	}
+	return s.Narrow(uris)
 }
 
 func (s *Set) narrowTo(abs string, narrow *Set) {

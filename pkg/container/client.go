@@ -178,23 +178,30 @@ func (b *agentBackend) restart(c *conn, why string) error {
 	b.jobs.clear()
 	ctx, cancel := context.WithTimeout(context.Background(), restartWithin)
 	defer cancel()
-	s, err := b.host.restart(ctx)
-	if err == nil {
-		err = b.connect(ctx, s, helloWithin/2)
-		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) { // once more: an engine can lose a stream between two starts
-			last := s
-			defer last.Close()
-			if s, err = b.host.restart(ctx); err == nil {
-				err = b.connect(ctx, s, helloWithin/2)
-			}
-		}
-		if err != nil && s != nil {
-			s.Close()
-		}
-	}
+	err := b.startAgain(ctx)
 	if err != nil {
 		err = &LostError{Why: "it could not be restarted", Err: err}
 		b.lose(err)
+	}
+	return err
+}
+
+// startAgain restarts the sandbox, and once more if its agent does not answer: an engine can
+// lose a stream between two starts. The streams of what failed stay open until the end, since
+// a container lives by them.
+func (b *agentBackend) startAgain(ctx context.Context) (err error) {
+	for range 2 {
+		s, failed := b.host.restart(ctx)
+		if failed != nil {
+			return failed
+		}
+		if err = b.connect(ctx, s, helloWithin/2); err == nil {
+			return nil
+		}
+		defer s.Close()
+		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
 	}
 	return err
 }

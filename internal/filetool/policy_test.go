@@ -18,10 +18,15 @@ import (
 type hider []string
 
 func (h hider) Evaluate(context.Context, approval.Caller, approval.Action) approval.Verdict {
-	return approval.Verdict{Decision: approval.Allow, Visible: func(p approval.Path) bool {
-		return !slices.Contains(h, p.Rel) && (p.Access == approval.List) == (p.Rel == "sub")
+	return approval.Verdict{Decision: approval.Allow, Visible: func(p approval.Path) approval.Decision {
+		if slices.Contains(h, p.Rel) || (p.Access == approval.List) != (p.Rel == "sub") {
+			return approval.Deny
+		}
+		return approval.Allow
 	}}
 }
+
+func (hider) Hides(approval.Caller, string) bool { return false }
 
 // under returns another server of the harness's root, with rules.
 func (h *harness) under(t *testing.T, rules approval.Evaluator) *harness {

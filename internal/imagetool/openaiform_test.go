@@ -215,7 +215,11 @@ func (a *asked) Evaluate(_ context.Context, _ approval.Caller, what approval.Act
 	return approval.Verdict{Reason: "test"}
 }
 
+func (*asked) Hides(approval.Caller, string) bool { return false }
+
 type denying struct{}
+
+func (denying) Hides(approval.Caller, string) bool { return false }
 
 func (denying) Evaluate(context.Context, approval.Caller, approval.Action) approval.Verdict {
 	return approval.Verdict{Reason: "test"}

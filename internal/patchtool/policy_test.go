@@ -28,6 +28,8 @@ func (r *recorder) Evaluate(_ context.Context, _ approval.Caller, a approval.Act
 	return approval.Verdict{Decision: r.decision, Reason: "test", Visible: r.visible}
 }
 
+func (*recorder) Hides(approval.Caller, string) bool { return false }
+
 func TestThePolicySeesEveryPath(t *testing.T) {
 	rules := &recorder{decision: approval.Deny}
 	h := newHarness(t, map[string]string{"a": "one\n", "b": "one\n", "c": "one\n", "e": "x\n"}, rules)
@@ -49,6 +51,7 @@ func TestThePolicySeesEveryPath(t *testing.T) {
 		Summary: "apply a patch: update a, create d/n, delete b, move c to f, leave e" +
 			"\n--- a\n@@ -1 +1 @@\n-one\n+two\n--- d/n\n@@ -0,0 +1 @@\n+x",
 	}}
+	rules.asked[0].Args = nil // the patch
 	if diff := cmp.Diff(want, rules.asked); diff != "" {
 		t.Errorf("asked (-want +got)\n%s", diff)
 	}
@@ -92,7 +95,7 @@ func TestErrorsOfAnotherPlan(t *testing.T) {
 		want    string
 	}{
 		"all":  {nil, "context_not_found: a: hunk 1 of 1"},
-		"part": {func(approval.Path) bool { return true }, "stale_file: files were changed meanwhile"},
+		"part": {func(approval.Path) approval.Decision { return approval.Allow }, "stale_file: files were changed meanwhile"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rules := &recorder{decision: approval.Allow, visible: c.visible}

@@ -27,6 +27,8 @@ func (r *recorder) Evaluate(_ context.Context, _ approval.Caller, a approval.Act
 	return approval.Verdict{Decision: r.decision, Reason: "test"}
 }
 
+func (*recorder) Hides(approval.Caller, string) bool { return false }
+
 func (r *recorder) last() approval.Action {
 	r.mu.Lock()
 	defer r.mu.Unlock()

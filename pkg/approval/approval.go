@@ -5,13 +5,16 @@
 // also says which paths a search may show. [Default] is the evaluator that holds where
 // no policy is configured, [WithMode] tightens or loosens it as a whole.
 //
-// The package knows no MCP types, reads no files and asks nobody: who can be asked, and
-// how, is the business of the caller.
+// The package knows no MCP types and asks nobody: who can be asked, and how, is the business
+// of the caller.
 package approval
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // A Decision is what happens to a call. The zero value denies.
@@ -62,43 +65,57 @@ const (
 	Create Access = "create"
 	Update Access = "update"
 	Delete Access = "delete"
+	Move   Access = "move" // of what is moved away; where it goes is a Create or an Update
 )
 
 // A Path is one path that an action touches.
 type Path struct {
-	Access Access
-	Root   string // the root's directory, absolute, as the operator gave it
-	Rel    string // below Root, slash-separated, links resolved; "." is the root itself
+	Access Access `json:"access"`
+	Root   string `json:"root"`            // the root's directory, absolute, as the operator gave it
+	Rel    string `json:"rel"`             // below Root, slash-separated, links resolved; "." is the root itself
+	SHA256 string `json:"sha256,omitzero"` // of the content that a change starts from, in hexadecimal; "" where there is none
 }
 
 // An Action says what a call would do, in terms that hold after resolution: what a
 // person is shown and what the policy judges is what runs.
 type Action struct {
-	Tool    string // canonical name, whatever the client is shown
-	Effect  Effect
-	Paths   []Path
-	Shell   *Shell // what it would run; nil where it runs nothing
-	Summary string // for a person: one line, and below it the diff of a change
+	Tool    string          `json:"tool"` // canonical name, whatever the client is shown
+	Effect  Effect          `json:"effect"`
+	Args    json.RawMessage `json:"args,omitzero"` // the arguments as they would be used, an object: decoded, with the operator's defaults and locks
+	Paths   []Path          `json:"paths,omitzero"`
+	Shell   *Shell          `json:"shell,omitzero"`   // what it would run; nil where it runs nothing
+	Count   int             `json:"count,omitzero"`   // how many of what a limit counts; 0 is 1
+	Summary string          `json:"summary,omitzero"` // for a person: one line, and below it the diff of a change
+}
+
+// Digest returns a hash of all that a says: who approved one action has approved no other.
+func (a Action) Digest() [sha256.Size]byte {
+	b, err := json.Marshal(a)
+	if err != nil { // Args is no JSON; nothing else can fail
+		b = fmt.Appendf(nil, "%#v", a)
+	}
+	return sha256.Sum256(b)
 }
 
 // A Shell is what an action would run, and where.
 type Shell struct {
-	Commands []string // each is an invocation of its own
-	Dialect  string   // the language they are written in: the name of the shell, such as sh or bash
-	Dir      string   // where they run, absolute, in the sandbox
-	Env      map[string]string
-	Stdin    *string // of the one command, if it is given any
-	Image    string  // as configured; "" where they run on this machine itself
-	ImageID  string  // what it resolves to; "" if it would have to be pulled
-	Network  string
-	Mounts   []string // SOURCE:TARGET or SOURCE:TARGET:ro
+	Commands []string          `json:"commands"` // each is an invocation of its own
+	Dialect  string            `json:"dialect"`  // the language they are written in: the name of the shell, such as sh or bash
+	Dir      string            `json:"dir"`      // where they run, absolute, in the sandbox
+	Env      map[string]string `json:"env,omitzero"`
+	Stdin    *string           `json:"stdin,omitzero"`    // of the one command, if it is given any
+	Image    string            `json:"image,omitzero"`    // as configured; "" where they run on this machine itself
+	ImageID  string            `json:"image_id,omitzero"` // what it resolves to; "" if it would have to be pulled
+	Network  string            `json:"network,omitzero"`
+	Mounts   []string          `json:"mounts,omitzero"` // SOURCE:TARGET or SOURCE:TARGET:ro
 }
 
 // A Caller is who makes a call.
 type Caller struct {
-	Principal string // who was authenticated, [Local] or [Anonymous]
-	Session   string // protocol session; empty over stdio and where the protocol has none
-	Transport string // [Stdio] or [HTTP]; calls from the command line count as the former
+	Principal string   // who was authenticated, [Local] or [Anonymous]
+	Scopes    []string // of the caller's token
+	Session   string   // protocol session; empty over stdio and where the protocol has none
+	Transport string   // [Stdio] or [HTTP]; calls from the command line count as the former
 }
 
 // The principals that no token names.
@@ -128,22 +145,46 @@ func (c Caller) StateKey() (key string, ok bool) {
 	return "", false
 }
 
-// A PathFilter reports whether a search may show p. It is called once for each candidate,
-// from several goroutines at once.
-type PathFilter func(p Path) bool
+// A PathFilter decides whether a search may show p: only [Allow] shows it, since nobody is
+// asked about what a search finds. It is called once for each candidate, from several
+// goroutines at once.
+type PathFilter func(p Path) Decision
 
 // A Verdict is an evaluator's answer.
 type Verdict struct {
 	Decision Decision
 	Rule     string     // id of the rule that decided
-	Reason   string     // for the model and the log; no secrets
-	Visible  PathFilter // of an Allow: what a search may show; nil shows everything
+	Rules    []string   // ids of all rules that matched, Rule among them
+	Reason   string     // for the model, the person and the log; no secrets
+	Revision string     // of the policy; "" where it is built in
+	Visible  PathFilter // what a search may show once it is permitted; nil shows everything
+	Asking   Asking     // of an Ask: how
+	// Spend takes what the policy's limits count for the call, once it is about to run. It is
+	// false if something is used up by now: the action is to be judged again. Nil counts nothing.
+	Spend func() bool
 }
 
-// An Evaluator judges actions. Evaluate is called once for every call, from several
-// goroutines at once, and must not block on a person.
+// DefaultAskTimeout is how long a person may take to answer.
+const DefaultAskTimeout = 2 * time.Minute
+
+// DefaultMaxPending is how many questions may wait for an answer at once.
+const DefaultMaxPending = 5
+
+// Asking says how a person is asked. The zero value is the built-in way.
+type Asking struct {
+	Timeout    time.Duration // of the answer; 0 is [DefaultAskTimeout]
+	Unattended Decision      // what Ask becomes where nobody can be asked: Deny or Allow
+	Session    time.Duration // for how long an answer may count for the same call in the session; 0: for that call only
+	MaxPending int           // questions at once; 0 is [DefaultMaxPending]
+}
+
+// An Evaluator judges actions, from several goroutines at once, without waiting for a person.
 type Evaluator interface {
+	// Evaluate judges one action. What it finds is used up by [Verdict.Spend] only.
 	Evaluate(ctx context.Context, who Caller, a Action) Verdict
+	// Hides reports whether who is refused every call of a tool, whatever the arguments: such a
+	// tool is not shown.
+	Hides(who Caller, tool string) bool
 }
 
 // A Grant is the permission with which a call runs. The zero Grant shows nothing.
@@ -158,7 +199,7 @@ func (g Grant) Unfiltered() bool { return g.allowed && g.visible == nil }
 
 // Shows reports whether a search under this grant may show p.
 func (g Grant) Shows(p Path) bool {
-	return g.allowed && (g.visible == nil || g.visible(p))
+	return g.allowed && (g.visible == nil || g.visible(p) == Allow)
 }
 
 // A DeniedError is the refusal of a call.

@@ -16,6 +16,8 @@ func (f fixed) Evaluate(context.Context, approval.Caller, approval.Action) appro
 	return approval.Verdict(f)
 }
 
+func (fixed) Hides(approval.Caller, string) bool { return false }
+
 func TestDefault(t *testing.T) {
 	for effect, want := range map[approval.Effect]approval.Decision{
 		approval.ReadFiles:  approval.Allow,

@@ -54,6 +54,9 @@ func (builtin) Evaluate(_ context.Context, _ Caller, a Action) Verdict {
 	return Verdict{Decision: d, Rule: "default", Reason: fmt.Sprintf("the built-in default for %q is %s", a.Effect, d)}
 }
 
+// Hides implements [Evaluator].
+func (builtin) Hides(Caller, string) bool { return false }
+
 type moded struct {
 	ev   Evaluator
 	mode Mode
@@ -75,5 +78,16 @@ func (e moded) Evaluate(ctx context.Context, who Caller, a Action) Verdict {
 	case e.mode == Never && v.Decision == Ask:
 		v.Decision = Allow
 	}
+	if visible := v.Visible; visible != nil && e.mode == Never {
+		v.Visible = func(p Path) Decision {
+			if visible(p) == Deny {
+				return Deny
+			}
+			return Allow
+		}
+	}
 	return v
 }
+
+// Hides implements [Evaluator].
+func (e moded) Hides(who Caller, tool string) bool { return e.ev.Hides(who, tool) }

@@ -47,7 +47,7 @@ type work func(ctx context.Context, c *Call, args json.RawMessage, report Progre
 func bind[In, P, Out any](s *Server, t *Tool[In, P, Out]) work {
 	return func(ctx context.Context, c *Call, args json.RawMessage, report Progress) (Result, []string, error) {
 		var in In
-		warnings, err := decode(args, t.Params, &in)
+		taken, warnings, err := decode(args, t.Params, &in)
 		if err != nil {
 			return Result{}, nil, err
 		}
@@ -56,6 +56,9 @@ func bind[In, P, Out any](s *Server, t *Tool[In, P, Out]) work {
 			defer closer.Close()
 		}
 		action.Tool, action.Effect = t.Name, cmp.Or(action.Effect, t.Effect)
+		if action.Args == nil {
+			action.Args = taken
+		}
 		grant, err := s.decide(ctx, c, action, err)
 		if err != nil {
 			return Result{}, warnings, err

@@ -19,6 +19,8 @@ func (f evaluator) Evaluate(_ context.Context, c approval.Caller, a approval.Act
 	return f(c, a)
 }
 
+func (evaluator) Hides(approval.Caller, string) bool { return false }
+
 func TestDecisionComesBeforeTheRun(t *testing.T) {
 	verdict := func(v approval.Verdict) approval.Evaluator {
 		return evaluator(func(approval.Caller, approval.Action) approval.Verdict { return v })
@@ -70,7 +72,12 @@ func TestPolicyHearsTheCanonicalName(t *testing.T) {
 
 func TestGrantCarriesThePathFilter(t *testing.T) {
 	ev := evaluator(func(approval.Caller, approval.Action) approval.Verdict {
-		return approval.Verdict{Decision: approval.Allow, Visible: func(p approval.Path) bool { return p.Rel != ".env" }}
+		return approval.Verdict{Decision: approval.Allow, Visible: func(p approval.Path) approval.Decision {
+			if p.Rel == ".env" {
+				return approval.Ask
+			}
+			return approval.Allow
+		}}
 	})
 	s, _ := newServer(t, toolkit.Options{Evaluator: ev}, func(_ context.Context, _ kitchen, g approval.Grant, _ toolkit.Progress) (string, error) {
 		if g.Unfiltered() || g.Shows(approval.Path{Rel: ".env"}) || !g.Shows(approval.Path{Rel: "a.txt"}) {

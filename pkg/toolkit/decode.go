@@ -13,35 +13,36 @@ import (
 // verbatim; "5" and 5.0 are 5; aliases count as the name they stand for; a key given twice, at any depth, is
 // refused, since two readers could understand two different calls.
 //
-// Errors name the argument, what came, what is allowed, and an example.
-func decode(raw json.RawMessage, params []Param, in any) (warnings []string, err error) {
+// It returns what it took as one JSON object, in which each argument stands once, by its own
+// name. Errors name the argument, what came, what is allowed, and an example.
+func decode(raw json.RawMessage, params []Param, in any) (taken json.RawMessage, warnings []string, err error) {
 	given, err := parseArguments(raw)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d := decoder{params: params, out: map[string]any{}, from: map[string]string{}}
 	for _, m := range given {
 		if err := d.member(m); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for i := range params {
 		p := &params[i]
 		if _, ok := d.out[p.Name]; p.Required && !ok {
-			return nil, Errorf("%s is missing: give it as %s, for example {%q: %s}", p.Name, p.kind(), p.Name, p.example())
+			return nil, nil, Errorf("%s is missing: give it as %s, for example {%q: %s}", p.Name, p.kind(), p.Name, p.example())
 		}
 	}
-	b, err := json.Marshal(d.out)
+	taken, err = json.Marshal(d.out)
 	if err != nil {
-		return nil, fmt.Errorf("encode decoded arguments: %w", err)
+		return nil, nil, fmt.Errorf("encode decoded arguments: %w", err)
 	}
-	if err := json.Unmarshal(b, in); err != nil {
-		return nil, fmt.Errorf("fill %T: %w", in, err)
+	if err := json.Unmarshal(taken, in); err != nil {
+		return nil, nil, fmt.Errorf("fill %T: %w", in, err)
 	}
 	if d.more > 0 {
 		d.warnings = append(d.warnings, fmt.Sprintf("and %d unknown arguments more", d.more))
 	}
-	return d.warnings, nil
+	return taken, d.warnings, nil
 }
 
 // maxUnknown is how many unknown arguments are named; the others are counted.

@@ -24,6 +24,8 @@ func (denying) Evaluate(_ context.Context, _ approval.Caller, a approval.Action)
 	return approval.Verdict{Decision: approval.Allow}
 }
 
+func (denying) Hides(approval.Caller, string) bool { return false }
+
 // A tool that makes its results whole does so for every outcome; what the log alone may
 // hold is not in its text, and neither cuts nor warnings are put to it.
 func TestWholeResults(t *testing.T) {

@@ -119,6 +119,7 @@ type fakeBackend struct {
 	commands []container.Command
 	jobs     []container.Job
 	restarts int
+	empties  bool // what restarts say
 	polled   []string
 }
 
@@ -190,12 +191,12 @@ func (b *fakeBackend) Kill(_ context.Context, id string, _ int) (container.JobSt
 	return s, nil
 }
 
-func (b *fakeBackend) Restart(context.Context) error {
+func (b *fakeBackend) Restart(context.Context) (emptied bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.restarts++
 	b.jobs = nil
-	return b.engine.failing()
+	return b.empties, b.engine.failing()
 }
 
 // wrote is the result of a command that wrote so much and ended well.

@@ -108,13 +108,14 @@ func (t *toolset) planJob(ctx context.Context, call *toolkit.Call, in jobIn) (p 
 
 // A jobOut is what came of a call.
 type jobOut struct {
-	action string
-	none   string // what to say where there is no sandbox
-	place  place
-	jobs   []container.Job
-	state  container.JobState
-	status *status
-	shell  string
+	action  string
+	none    string // what to say where there is no sandbox
+	place   place
+	emptied bool // by a restart
+	jobs    []container.Job
+	state   container.JobState
+	status  *status
+	shell   string
 }
 
 func (t *toolset) runJob(ctx context.Context, p *jobPlan, _ approval.Grant, _ toolkit.Progress) (*jobOut, error) {
@@ -142,7 +143,7 @@ func (t *toolset) act(ctx context.Context, v *visit, p *jobPlan, out *jobOut) (e
 		out.state, err = v.Kill(ctx, p.job, p.limit)
 	case restart:
 		out.place.restarted = true
-		if err = v.Restart(ctx); err != nil && ctx.Err() == nil {
+		if out.emptied, err = v.Restart(ctx); err != nil && ctx.Err() == nil {
 			v.abandon("it could not be restarted")
 		}
 	case getStatus:

@@ -105,6 +105,11 @@ func TestJobs(t *testing.T) {
 	if got := h.shell(t, "ls"); got.text != "ls\n" || len(e.sandboxes()) != 1 {
 		t.Errorf("after the restart: got %q", got.text)
 	}
+	box.empties = true
+	anew := "the sandbox was restarted: all processes have ended; files stay in roots and mounts only, since it had to be made anew"
+	if again := h.call(t, "shell_job", args{"action": "restart"}); again.text != anew {
+		t.Errorf("a restart that empties: got %q", again.text)
+	}
 }
 
 // A sandbox that is lost is said to be, whoever finds out, and replaced by the next command.

@@ -80,7 +80,10 @@ func (o *jobOut) render(b toolkit.Budget) toolkit.Result {
 		text = o.page().text(b.Text)
 		r.Job = o.job(b.All - toolkit.WireSize(text) - toolkit.WireSize(r))
 	case restart:
-		text = "the sandbox was restarted: all processes have ended; files stay, but for those in memory: /tmp, and /data without a root"
+		text = "the sandbox was restarted: all processes have ended; files stay"
+		if o.emptied {
+			text += butElsewhere
+		}
 	case getStatus:
 		text = o.status.text()
 	}

@@ -95,10 +95,17 @@ func (e entry) notes() (out []string) {
 		out = append(out, "note: the process that watches over it was killed, by itself or by a command beside it: its output is lost")
 	}
 	if e.Restarted {
-		out = append(out, "note: only a restart of the sandbox ended it: all other processes are gone, and so are files in memory (/tmp, and /data without a root)")
+		note := "note: only a restart of the sandbox ended it: all other processes are gone; files stay"
+		if e.Emptied {
+			note += butElsewhere
+		}
+		out = append(out, note)
 	}
 	return out
 }
+
+// butElsewhere follows that files stay, where the sandbox had to be made anew.
+const butElsewhere = " in roots and mounts only, since it had to be made anew"
 
 func count(n int, one, many string) string {
 	if n == 1 {

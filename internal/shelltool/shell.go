@@ -16,7 +16,7 @@ import (
 
 // overrun is how much longer than the timeouts of all its commands a call may take once it
 // has its sandbox: by then a sandbox has been restarted, or nothing answers there.
-const overrun = 10 * time.Second
+const overrun = 15 * time.Second
 
 // addShell registers shell.
 func (t *toolset) addShell(s *toolkit.Server) error {

@@ -93,8 +93,15 @@ func TestResults(t *testing.T) {
 		"restarted": {
 			[]container.Result{with(wrote("", ""), func(r *container.Result) { r.TimedOut, r.Restarted = true, true })},
 			"[command 1 of 2: timed out after 2m and was ended, no output]\n" +
-				"[note: only a restart of the sandbox ended it: all other processes are gone, and so are files in memory (/tmp, and /data without a root)]\n[not run: 1 command after the timeout]",
-			[]any{entry("", "", obj{"type": "timeout"}, obj{"note": "only a restart of the sandbox ended it: all other processes are gone, and so are files in memory (/tmp, and /data without a root)"})},
+				"[note: only a restart of the sandbox ended it: all other processes are gone; files stay]\n[not run: 1 command after the timeout]",
+			[]any{entry("", "", obj{"type": "timeout"}, obj{"note": "only a restart of the sandbox ended it: all other processes are gone; files stay"})},
+			obj{"not_run": 1.0, "environment_restarted": true},
+		},
+		"made anew": {
+			[]container.Result{with(wrote("", ""), func(r *container.Result) { r.TimedOut, r.Restarted, r.Emptied = true, true, true })},
+			"[command 1 of 2: timed out after 2m and was ended, no output]\n" +
+				"[note: only a restart of the sandbox ended it: all other processes are gone; files stay in roots and mounts only, since it had to be made anew]\n[not run: 1 command after the timeout]",
+			[]any{entry("", "", obj{"type": "timeout"}, obj{"note": "only a restart of the sandbox ended it: all other processes are gone; files stay in roots and mounts only, since it had to be made anew"})},
 			obj{"not_run": 1.0, "environment_restarted": true},
 		},
 		"cut": {

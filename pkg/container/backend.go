@@ -26,8 +26,9 @@ type Backend interface {
 	Poll(ctx context.Context, id string, wait time.Duration, limit int) (JobState, error)
 	// Kill ends a job's processes and returns its last output.
 	Kill(ctx context.Context, id string, limit int) (JobState, error)
-	// Restart ends all processes. Files stay, but for what lies in a tmpfs.
-	Restart(ctx context.Context) error
+	// Restart ends all processes. Files stay, unless the environment had to be made anew: then
+	// it is emptied, and only mounts are as they were.
+	Restart(ctx context.Context) (emptied bool, err error)
 	// Done is closed when the environment is gone.
 	Done() <-chan struct{}
 	// Close ends the environment and all its processes. It returns when they are gone, or when a

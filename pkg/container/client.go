@@ -14,7 +14,9 @@ import (
 const (
 	// helloWithin is how long an agent may take from its start to its first answer.
 	helloWithin = 20 * time.Second
-	// restartWithin bounds the restart of a sandbox.
+	// resetWithin is how long an agent may take to end everything else.
+	resetWithin = 4 * time.Second
+	// restartWithin bounds the time in which a host makes its place anew.
 	restartWithin = 30 * time.Second
 	// removeWithin bounds the removal of one.
 	removeWithin = 10 * time.Second
@@ -48,7 +50,9 @@ type agentBackend struct {
 
 	mu   sync.Mutex
 	conn *conn
-	lost error // set once, when done is closed
+	turn int             // counts restarts
+	why  *RestartedError // of the last one
+	lost error           // set once, when done is closed
 }
 
 // newAgentBackend starts the agent of h and waits for its greeting. Build is that of the agent
@@ -57,9 +61,7 @@ func newAgentBackend(ctx context.Context, h host, o agentOptions) (Backend, erro
 	b := &agentBackend{name: o.name, can: o.can, dir: o.dir, build: o.build, host: h, mounts: o.mounts, done: make(chan struct{})}
 	s, err := h.start(ctx)
 	if err == nil {
-		if err = b.connect(ctx, s, helloWithin); err != nil {
-			s.Close()
-		}
+		err = b.connect(ctx, s)
 	}
 	if err != nil {
 		b.lose(err)
@@ -79,14 +81,13 @@ type agentOptions struct {
 }
 
 // connect makes s the current connection, once the agent at its end has said who it is.
-// Where that fails, s stays open.
-func (b *agentBackend) connect(ctx context.Context, s stream, within time.Duration) error {
+// Where that fails, s is closed.
+func (b *agentBackend) connect(ctx context.Context, s stream) error {
 	c := newConn(s, b.late)
-	ctx, cancel := context.WithTimeout(ctx, within)
+	ctx, cancel := context.WithTimeout(ctx, helloWithin)
 	defer cancel()
-	err := b.greet(ctx, c)
-	if err != nil {
-		c.leave(err)
+	if err := b.greet(ctx, c); err != nil {
+		c.end(err)
 		return err
 	}
 	b.mu.Lock()
@@ -136,14 +137,21 @@ func (b *agentBackend) lose(why error) {
 	}
 }
 
-// current returns the connection to use.
-func (b *agentBackend) current() (*conn, error) {
+// current returns the connection to use, and how often the sandbox was restarted by now.
+func (b *agentBackend) current() (c *conn, turn int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.lost != nil {
-		return nil, b.lost
+		return nil, 0, b.lost
 	}
-	return b.conn, nil
+	return b.conn, b.turn, nil
+}
+
+// lastRestart says why the sandbox was restarted, once it was.
+func (b *agentBackend) lastRestart() *RestartedError {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.why
 }
 
 // Name implements [Backend].
@@ -156,54 +164,56 @@ func (b *agentBackend) Abilities() Abilities { return b.can }
 func (b *agentBackend) Done() <-chan struct{} { return b.done }
 
 // Restart implements [Backend].
-func (b *agentBackend) Restart(context.Context) error {
-	c, err := b.current()
+func (b *agentBackend) Restart(context.Context) (emptied bool, err error) {
+	_, turn, err := b.current()
 	if err != nil {
-		return err
+		return false, err
 	}
-	return b.restart(c, "as was asked for")
+	return b.restart(turn, "as was asked for")
 }
 
-// restart ends everything in the sandbox and starts its agent again, unless c is no longer
-// the current connection: then somebody else has done it. It goes on when callers give up,
-// since what it has begun must be ended.
-func (b *agentBackend) restart(c *conn, why string) error {
+// restart ends everything in the sandbox, unless that was done since turn. The agent does that,
+// and stays; where it does not answer, the host makes the place anew. It goes on when callers
+// give up, since what it has begun must be ended.
+func (b *agentBackend) restart(turn int, why string) (emptied bool, err error) {
 	b.restarting.Lock()
 	defer b.restarting.Unlock()
-	if now, err := b.current(); err != nil || now != c {
-		return err
+	c, now, err := b.current()
+	if err != nil || now != turn {
+		return false, err
 	}
-	c.leave(&RestartedError{Why: why}) // its end would end the container before the engine restarts it
-	defer c.s.Close()
+	cause := &RestartedError{Why: why}
+	b.mu.Lock()
+	b.turn, b.why = turn+1, cause // before the agent is asked: what is sent later is of the next turn
+	b.mu.Unlock()
 	b.jobs.clear()
+	if b.reset(c) {
+		return false, nil
+	}
+	c.end(cause)
+	if err := c.cause(); err != error(cause) { // the sandbox had ended before
+		return false, err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), restartWithin)
 	defer cancel()
-	err := b.startAgain(ctx)
+	s, err := b.host.restart(ctx)
+	if err == nil {
+		err = b.connect(ctx, s)
+	}
 	if err != nil {
 		err = &LostError{Why: "it could not be restarted", Err: err}
 		b.lose(err)
+		return false, err
 	}
-	return err
+	return b.can.Isolated, nil
 }
 
-// startAgain restarts the sandbox, and once more if its agent does not answer: an engine can
-// lose a stream between two starts. The streams of what failed stay open until the end, since
-// a container lives by them.
-func (b *agentBackend) startAgain(ctx context.Context) (err error) {
-	for range 2 {
-		s, failed := b.host.restart(ctx)
-		if failed != nil {
-			return failed
-		}
-		if err = b.connect(ctx, s, helloWithin/2); err == nil {
-			return nil
-		}
-		defer s.Close()
-		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			return err
-		}
-	}
-	return err
+// reset asks the agent to end everything else, and reports whether it did.
+func (b *agentBackend) reset(c *conn) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), resetWithin)
+	defer cancel()
+	f, err := c.ask(ctx, protocol.Frame{Kind: protocol.Reset, ID: b.ids.Add(1)})
+	return err == nil && f.Kind == protocol.Reset
 }
 
 // Close implements [Backend].

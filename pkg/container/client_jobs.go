@@ -167,7 +167,7 @@ var asked = map[protocol.Kind]string{protocol.List: "list jobs", protocol.Poll: 
 
 // ask puts a question of one answer to the agent, which must come within a time.
 func (b *agentBackend) ask(ctx context.Context, kind protocol.Kind, header any, within time.Duration) (protocol.Frame, error) {
-	c, err := b.current()
+	c, _, err := b.current()
 	if err != nil {
 		return protocol.Frame{}, err
 	}
@@ -205,7 +205,7 @@ func (b *agentBackend) Kill(ctx context.Context, name string, limit int) (JobSta
 	if e.last != nil {
 		return b.final(id, e, *e.last, limit)
 	}
-	c, err := b.current()
+	c, turn, err := b.current()
 	if err != nil {
 		return JobState{}, err
 	}
@@ -216,7 +216,7 @@ func (b *agentBackend) Kill(ctx context.Context, name string, limit int) (JobSta
 	if ctx.Err() != nil || c.cause() != nil {
 		return JobState{}, err
 	}
-	if err := b.restart(c, "a job could not be ended in any other way"); err != nil {
+	if _, err := b.restart(turn, "a job could not be ended in any other way"); err != nil {
 		return JobState{}, err
 	}
 	return JobState{}, &RestartedError{Why: "job " + name + " could not be ended in any other way"}
@@ -228,7 +228,8 @@ func (b *agentBackend) answer(id uint64, f protocol.Frame, limit int) (JobState,
 	if f.Kind == protocol.Failed && known && e.last != nil {
 		return b.final(id, e, *e.last, limit)
 	}
-	if !known {
+	if !known || f.Kind == protocol.Failed {
+		b.jobs.take(id)
 		return JobState{}, &NoJobError{ID: jobID(id)}
 	}
 	var s protocol.JobState

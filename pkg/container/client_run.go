@@ -27,7 +27,7 @@ func (b *agentBackend) Run(ctx context.Context, c Command, report func(Progress)
 		return Result{}, err
 	}
 	r := &running{b: b, id: f.ID, c: c, dir: c.dirBelow(b.dir), began: time.Now(), report: report}
-	if r.conn, err = b.current(); err != nil {
+	if r.conn, _, err = b.current(); err != nil {
 		return Result{}, err
 	}
 	b.jobs.expect(f.ID)
@@ -37,6 +37,9 @@ func (b *agentBackend) Run(ctx context.Context, c Command, report func(Progress)
 		return Result{}, err
 	}
 	defer r.conn.forget(f.ID)
+	if _, r.turn, err = b.current(); err != nil { // not before: a restart meanwhile may have been too early for it
+		return Result{}, err
+	}
 	return r.wait(ctx, answers)
 }
 
@@ -97,6 +100,7 @@ func (c Command) dirBelow(base string) string {
 type running struct {
 	b      *agentBackend
 	conn   *conn
+	turn   int
 	id     uint64
 	c      Command
 	dir    string
@@ -123,27 +127,36 @@ func (r *running) wait(ctx context.Context, answers <-chan protocol.Frame) (Resu
 			r.stop(answers)
 			return Result{}, context.Cause(ctx)
 		case <-late.C:
-			if err := r.b.restart(r.conn, "another command could not be ended in any other way"); err != nil {
+			emptied, err := r.b.restart(r.turn, "another command could not be ended in any other way")
+			if err != nil {
 				return Result{}, err
 			}
-			return r.late(), nil
+			return r.late(emptied), nil
 		}
 	}
 }
 
-func (r *running) late() Result {
-	return Result{TimedOut: true, Restarted: true, Dir: r.dir, Took: time.Since(r.began)}
+func (r *running) late(emptied bool) Result {
+	return Result{TimedOut: true, Restarted: true, Emptied: emptied, Dir: r.dir, Took: time.Since(r.began)}
 }
 
-// cut says what becomes of a command whose connection has ended. If its time was over, that
-// is what it died of.
+// cut says what becomes of a command whose connection has ended.
 func (r *running) cut() (Result, error) {
 	err := r.conn.cause()
 	var restarted *RestartedError
-	if errors.As(err, &restarted) && time.Since(r.began) > r.c.Timeout {
-		return r.late(), nil
+	if errors.As(err, &restarted) {
+		return r.restarted(restarted, r.b.can.Isolated)
 	}
 	return Result{}, err
+}
+
+// restarted says what becomes of a command that a restart ended. If its time was over, that is
+// what it died of.
+func (r *running) restarted(why *RestartedError, emptied bool) (Result, error) {
+	if time.Since(r.began) > r.c.Timeout {
+		return r.late(emptied), nil
+	}
+	return Result{}, why
 }
 
 // stop kills the command of a caller who has gone.
@@ -167,7 +180,7 @@ func (r *running) stop(answers <-chan protocol.Frame) {
 			err = ctx.Err()
 		}
 	}
-	_ = r.b.restart(r.conn, "a command whose caller had gone could not be ended in any other way") // if it is lost, the next call says so
+	_, _ = r.b.restart(r.turn, "a command whose caller had gone could not be ended in any other way") // if it is lost, the next call says so
 }
 
 func (r *running) progress(f protocol.Frame) {
@@ -223,6 +236,8 @@ func (r *running) failed(f protocol.Frame) (Result, error) {
 		return Result{}, &StartError{Reason: NoDirectory, Text: fmt.Sprintf("directory %s in the sandbox: %s", r.dir, why.Text)}
 	case protocol.TooLong:
 		return Result{}, &StartError{Reason: TooLong, Text: "the command and its environment are longer than the kernel takes (128 KiB for one argument): pass the text as standard input, or write it to a file"}
+	case protocol.Restarted:
+		return r.restarted(r.b.lastRestart(), false)
 	case protocol.NoResources:
 		return Result{}, &StartError{Reason: NoResources, Text: "the sandbox can start no more processes (" + why.Text + "): its limit on processes or memory is reached; end what runs there, or restart it"}
 	}

@@ -28,6 +28,7 @@ type Result struct {
 	Killed         int           // processes that had to be killed at the timeout
 	Orphaned       bool          // it killed its own supervisor: its output is lost
 	Restarted      bool          // nothing less than a restart of the sandbox ended it: all other processes are gone
+	Emptied        bool          // and files, but for those in mounts
 	Dir            string        // where it ran
 	Took           time.Duration // from start to exit
 }

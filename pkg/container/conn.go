@@ -43,18 +43,13 @@ func newConn(s stream, late func(protocol.Frame)) *conn {
 // end ends the connection with the reason that those who wait are given. Only the first
 // reason counts.
 func (c *conn) end(why error) {
-	c.leave(why)
-	c.s.Close()
-}
-
-// leave does the same and keeps the stream open, which a container lives by.
-func (c *conn) leave(why error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.err == nil {
 		c.err = why
 		close(c.ended)
 	}
+	c.mu.Unlock()
+	c.s.Close()
 }
 
 // cause returns why the connection ended.

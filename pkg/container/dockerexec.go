@@ -13,15 +13,16 @@ import (
 
 // exec starts a process in the container by the engine's own means.
 func (h *dockerHost) exec(ctx context.Context, p execProcess) (execution, error) {
-	made, err := h.engine.api.ContainerExecCreate(ctx, h.id, container.ExecOptions{
+	id := h.container()
+	made, err := h.engine.api.ContainerExecCreate(ctx, id, container.ExecOptions{
 		Cmd: p.argv, WorkingDir: p.dir, Env: p.env, AttachStdin: p.stdin, AttachStdout: true, AttachStderr: true,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("exec in container %.12s: %w", h.id, err)
+		return nil, fmt.Errorf("exec in container %.12s: %w", id, err)
 	}
 	conn, err := h.engine.api.ContainerExecAttach(ctx, made.ID, container.ExecAttachOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("exec in container %.12s: %w", h.id, err)
+		return nil, fmt.Errorf("exec in container %.12s: %w", id, err)
 	}
 	return &dockerExec{engine: h.engine, id: made.ID, conn: conn}, nil
 }

@@ -20,7 +20,8 @@ type dockerHost struct {
 	engine *Engine
 	spec   spec
 
-	id     string // once it is created
+	mu     sync.Mutex
+	id     string // of the container; "" until it is created
 	now    *attached
 	ran    bool       // it was started
 	ended  chan int64 // gets the exit code of the first start
@@ -47,7 +48,9 @@ func (h *dockerHost) start(ctx context.Context) (stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	h.mu.Lock()
 	h.id = id
+	h.mu.Unlock()
 	if h.now, err = h.attach(ctx); err != nil {
 		return nil, err
 	}
@@ -106,22 +109,22 @@ func (h *dockerHost) exitCode() (code int64, known bool) {
 	}
 }
 
-// restart ends all processes and starts the agent again. Unlike after a kill, the engine does
-// not remove the container. The stream of before is closed last: closed first, it would end
-// the standard input, and the container with it.
+// restart makes another container in the place of this one. The engine's own restart would keep
+// the files, but a container that is removed at its end can be gone before the engine starts it
+// again.
 func (h *dockerHost) restart(ctx context.Context) (stream, error) {
-	at := 0
-	err := h.engine.api.ContainerRestart(ctx, h.id, container.StopOptions{Timeout: &at})
-	if err != nil {
-		return nil, fmt.Errorf("restart container %.12s: %w", h.id, err)
-	}
-	s, err := h.attach(ctx)
-	if err != nil {
+	if err := h.remove(ctx); err != nil {
 		return nil, err
 	}
-	h.now.Close()
-	h.now = s
-	return s, nil
+	defer func() { h.settle() }()
+	return h.start(ctx)
+}
+
+// container returns the id of the container at present.
+func (h *dockerHost) container() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.id
 }
 
 // remove ends the container and returns when it is gone.

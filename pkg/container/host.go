@@ -10,8 +10,8 @@ import (
 type host interface {
 	// start starts the agent and returns the stream to it.
 	start(ctx context.Context) (stream, error)
-	// restart ends all processes there and starts the agent again. The stream of before has
-	// ended when it returns, or ends soon.
+	// restart ends all processes there and starts the agent again, in a place made anew. The
+	// stream of before has ended.
 	restart(ctx context.Context) (stream, error)
 	// remove ends all processes and leaves nothing behind. It is called once.
 	remove(ctx context.Context) error

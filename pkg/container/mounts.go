@@ -180,35 +180,6 @@ func within(p, dir string) bool {
 	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// otherSockets are where what makes containers listens beside the engines that we look for.
-var otherSockets = []string{
-	"/run/containerd/containerd.sock", "/run/docker/containerd/containerd.sock", "/run/crio/crio.sock", "/run/buildkit/buildkitd.sock",
-}
-
-// sockets returns where engines listen on this machine: this one and others.
-func (e *Engine) sockets() (paths []string) {
-	hosts := []string{e.at.host}
-	for _, path := range otherSockets {
-		hosts = append(hosts, "unix://"+path)
-	}
-	for _, p := range socketPlaces() {
-		hosts = append(hosts, p.host)
-	}
-	for _, host := range hosts {
-		name, ok := strings.CutPrefix(host, "unix://")
-		if !ok {
-			continue
-		}
-		if real, err := filepath.EvalSymlinks(name); err == nil {
-			paths = append(paths, real)
-		}
-		if _, err := os.Lstat(name); err == nil { // a link to it is a way to it as well
-			paths = append(paths, name)
-		}
-	}
-	return paths
-}
-
 // reasonOf returns the system's words without operation and path, which the sentence has.
 func reasonOf(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {

@@ -251,18 +251,6 @@ func TestClose(t *testing.T) {
 	}
 }
 
-func TestRestartKeepsFiles(t *testing.T) {
-	root := t.TempDir()
-	s := sandbox(t, engine(t), busybox(t, container.Config{User: "0", Mounts: []container.Mount{{Source: root, Target: "/data"}}}))
-	output(t, s, "echo 1 >/data/mounted; echo 2 >/etc/kept; echo 3 >/tmp/lost; sleep 1000 >/dev/null 2>&1 &")
-	if err := s.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := output(t, s, "cat /data/mounted /etc/kept; ls /tmp; ps | grep -c '[s]leep 1000' || true"); got != "1\n2\n0" {
-		t.Errorf("after the restart there is %q, want the two files and no process", got)
-	}
-}
-
 // What holds the other end may die without a word: the container goes all the same.
 func TestKilledOwner(t *testing.T) {
 	image := testengine.Busybox(t)

@@ -117,6 +117,8 @@ func (a *agent) take(f protocol.Frame) {
 		a.relay(f)
 	case protocol.List:
 		go a.list(f.ID)
+	case protocol.Reset:
+		go a.reset(f.ID)
 	default:
 		a.send(failed(f.ID, protocol.BadRequest, "this kind of frame is no request"))
 	}

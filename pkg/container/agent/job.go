@@ -22,6 +22,7 @@ type job struct {
 	link     *os.File
 	run      protocol.Frame // until the supervisor says that it starts it
 	dead     chan struct{}  // closed when the supervisor is reaped
+	over     chan struct{}  // closed when all is answered
 	pid      int            // of the supervisor; 0 before it is started
 	status   syscall.WaitStatus
 	spoke    bool  // the supervisor was about to start the command
@@ -29,6 +30,7 @@ type job struct {
 	left     bool  // the command left something running
 	ended    bool  // and the server was told of its end
 	killed   bool  // the server wants it to end
+	dropped  bool  // a reset ends it
 	purges   bool  // counted in agent.purging
 	oom      int64 // kills by the memory limit before it began
 	asked    map[uint64]protocol.Kind
@@ -38,7 +40,7 @@ type job struct {
 func newJob(a *agent, run protocol.Frame, timeout time.Duration) *job {
 	return &job{
 		agent: a, id: run.ID, run: run, began: monotonic(), timeout: timeout, oom: oomKills(),
-		dead: make(chan struct{}), asked: map[uint64]protocol.Kind{},
+		dead: make(chan struct{}), over: make(chan struct{}), asked: map[uint64]protocol.Kind{},
 	}
 }
 
@@ -78,6 +80,12 @@ func outOfResources(err error) bool {
 // serve hands the command to the supervisor and accompanies that to its end.
 func (j *job) serve() {
 	j.agent.mu.Lock()
+	if j.dropped { // before the supervisor could be told to start anything
+		j.agent.mu.Unlock()
+		j.link.Close()
+		<-j.dead
+		return
+	}
 	q := newQueue()
 	q.send(frame(protocol.Hello, j.id, beginning{j.began}))
 	q.send(j.run)
@@ -98,7 +106,7 @@ func (j *job) serve() {
 func (j *job) lost() bool {
 	j.agent.mu.Lock()
 	defer j.agent.mu.Unlock()
-	if j.spoke || j.answered {
+	if j.spoke || j.answered || j.dropped {
 		return false
 	}
 	j.dead, j.pid, j.status = make(chan struct{}), 0, 0
@@ -233,11 +241,15 @@ func (j *job) force() {
 // that it left behind were killed.
 func (j *job) finish(killed int) {
 	j.agent.mu.Lock()
-	spoke, answered := j.spoke, j.answered
+	spoke, answered, dropped := j.spoke, j.answered, j.dropped
 	orphaned := j.left && !j.ended && len(j.asked) == 0
 	late := monotonic() >= j.began+j.timeout
 	j.agent.mu.Unlock()
 	switch {
+	case dropped && !answered:
+		j.remove(failed(j.id, protocol.Restarted, "everything was ended"), killed)
+	case dropped:
+		j.remove(protocol.Frame{}, killed)
 	case !answered && !spoke:
 		j.remove(failed(j.id, protocol.NoResources, "the supervisor ended before it could start the command"), killed)
 	case !answered:
@@ -275,4 +287,5 @@ func (j *job) remove(last protocol.Frame, killed int) {
 			a.send(failed(id, protocol.NoJob, "the job has ended"))
 		}
 	}
+	close(j.over)
 }

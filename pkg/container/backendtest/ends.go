@@ -197,7 +197,7 @@ func (e env) ended(id string) {
 func restart(t *testing.T, e env) {
 	mark := marker()
 	e.run(sh("echo kept > kept; (sleep " + mark + " >/dev/null 2>&1 &)"))
-	if err := e.b.Restart(t.Context()); err != nil {
+	if _, err := e.b.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if res := e.run(sh("cat kept")); res.Stdout.Text != "kept\n" {
@@ -221,7 +221,7 @@ func restartUnder(t *testing.T, e env) {
 		ended <- err
 	}()
 	<-began
-	if err := e.b.Restart(t.Context()); err != nil {
+	if _, err := e.b.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var restarted *container.RestartedError
@@ -255,7 +255,7 @@ func closed(t *testing.T, e env) {
 	if _, err := e.b.Run(t.Context(), sh("true"), nil); !errors.As(err, &lost) {
 		t.Errorf("Run: got %v", err)
 	}
-	if err := e.b.Restart(t.Context()); !errors.As(err, &lost) {
+	if _, err := e.b.Restart(t.Context()); !errors.As(err, &lost) {
 		t.Errorf("Restart: got %v", err)
 	}
 }

@@ -15,6 +15,8 @@
 //	Poll      State or Failed
 //	Kill      State or Failed, when the processes are gone
 //	List      Jobs
+//	Reset     Reset, when nothing runs any more; each Run and Poll and Kill that waited is
+//	          answered before, with Failed
 //
 // The package imports the standard library only, since the agent is built from it.
 package protocol

@@ -28,6 +28,7 @@ const (
 	Ended                    // header: [JobState], body: its output since the last one
 	Jobs                     // header: [JobList]
 	Alone                    // from agent to supervisor: no other command runs
+	Reset                    // no header; the answer is the same
 )
 
 // prefix is what stands before the header: sizes of header and body, kind and id.

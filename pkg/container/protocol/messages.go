@@ -119,6 +119,7 @@ const (
 	TooLong     Reason = "too long"     // the arguments exceed what the kernel takes
 	NoResources Reason = "no resources" // a limit on processes or memory is reached
 	NoJob       Reason = "no job"       // there is none by that id, or it has ended
+	Restarted   Reason = "restarted"    // a Reset ended it
 	BadRequest  Reason = "bad request"
 	Internal    Reason = "internal"
 )

@@ -78,13 +78,14 @@ func (w writer) plan(ctx context.Context, call *toolkit.Call, req changeRequest)
 	if err != nil {
 		return nil, approval.Action{}, err
 	}
-	place, err := set.Resolve(req.path)
+	place, a, err := find(set, req.path)
+	a.Effect = approval.WriteFiles
 	if err != nil && !(fsroot.KindOf(err) == fsroot.NotExist && req.creates && place.Root != nil) {
-		return nil, approval.Action{}, err
+		return nil, a, err
 	}
 	p := &changePlan{changeRequest: req, stateDir: w.stateDir, names: namerFor(set, place, req.path), root: place.Root}
 	if err := p.find(place.Rel); err != nil {
-		return nil, approval.Action{}, err
+		return nil, a, err
 	}
 	// From here on an error may tell what the file holds: the policy judges the path first.
 	err = p.settle(ctx)
@@ -233,6 +234,8 @@ func (p *changePlan) action() approval.Action {
 	a := approval.Action{Effect: approval.WriteFiles, Summary: p.verb + " " + p.names.name(p.real)}
 	if p.exists {
 		at.Access = approval.Update
+		sum := sha256.Sum256(p.old)
+		at.SHA256 = hex.EncodeToString(sum[:])
 		if p.shows {
 			a.Paths = append(a.Paths, approval.Path{Access: approval.Read, Root: at.Root, Rel: at.Rel})
 		}

@@ -35,7 +35,9 @@ func (h *harness) content(t *testing.T, name string) string {
 }
 
 // sha is the hash as results tell it.
-func sha(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content)))[:16] }
+func sha(content string) string { return whole(content)[:16] }
+
+func whole(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content))) }
 
 // A changeCase is one call and what it says and leaves.
 type changeCase struct {
@@ -291,11 +293,11 @@ func TestJudgedChanges(t *testing.T) {
 			Summary: "write sub/deep/new.txt\n@@ -0,0 +1 @@\n+x",
 		}},
 		{"Write", args{"path": "link", "content": "two\n"}, approval.Action{
-			Tool: "Write", Effect: approval.WriteFiles, Paths: []approval.Path{{Access: approval.Update, Root: h.root, Rel: "a.txt"}},
+			Tool: "Write", Effect: approval.WriteFiles, Paths: []approval.Path{{Access: approval.Update, Root: h.root, Rel: "a.txt", SHA256: whole("one\n")}},
 			Summary: "write a.txt\n@@ -1 +1 @@\n-one\n+two",
 		}},
 		{"Edit", args{"path": "link", "old_string": "two", "new_string": "three"}, approval.Action{
-			Tool: "Edit", Effect: approval.WriteFiles, Paths: []approval.Path{{Access: approval.Read, Root: h.root, Rel: "a.txt"}, {Access: approval.Update, Root: h.root, Rel: "a.txt"}},
+			Tool: "Edit", Effect: approval.WriteFiles, Paths: []approval.Path{{Access: approval.Read, Root: h.root, Rel: "a.txt"}, {Access: approval.Update, Root: h.root, Rel: "a.txt", SHA256: whole("two\n")}},
 			Summary: "edit a.txt\n@@ -1 +1 @@\n-two\n+three",
 		}},
 	} {

@@ -61,12 +61,12 @@ func (r roots) planGlob(ctx context.Context, call *toolkit.Call, in globIn) (*gl
 	if _, err := search.NewGlob(p.query); err != nil {
 		return nil, approval.Action{}, err
 	}
-	t, err := r.target(ctx, call, in.Path, p.query.Options)
+	t, a, err := r.target(ctx, call, in.Path, p.query.Options)
 	if err != nil {
-		return nil, approval.Action{}, err
+		return nil, a, err
 	}
 	if err := t.directories(); err != nil {
-		return nil, approval.Action{}, err
+		return nil, a, err
 	}
 	p.target = t
 	return p, t.action(approval.List, "find "+toolkit.Inline(in.Pattern)), nil

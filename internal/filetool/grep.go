@@ -144,9 +144,9 @@ func (r roots) planGrep(ctx context.Context, call *toolkit.Call, in grepIn) (*gr
 	if _, err := search.NewGrep(p.query); err != nil {
 		return nil, approval.Action{}, err
 	}
-	t, err := r.target(ctx, call, in.Path, p.query.Options)
+	t, a, err := r.target(ctx, call, in.Path, p.query.Options)
 	if err != nil {
-		return nil, approval.Action{}, err
+		return nil, a, err
 	}
 	p.target = t
 	return p, t.action(approval.Read, "search for "+toolkit.Inline(in.Pattern)), nil

@@ -60,12 +60,12 @@ type listPlan struct {
 }
 
 func (r roots) planList(ctx context.Context, call *toolkit.Call, in listIn) (*listPlan, approval.Action, error) {
-	t, err := r.target(ctx, call, in.Path, in.options(listLimit))
+	t, a, err := r.target(ctx, call, in.Path, in.options(listLimit))
 	if err != nil {
-		return nil, approval.Action{}, err
+		return nil, a, err
 	}
 	if err := t.directories(); err != nil {
-		return nil, approval.Action{}, err
+		return nil, a, err
 	}
 	q := search.ListQuery{Options: in.options(listLimit), Depth: in.Depth, Details: in.Show == "details"}
 	return &listPlan{t, q, in.notes(listLimit)}, t.action(approval.List, "list what is"), nil

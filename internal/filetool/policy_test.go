@@ -85,3 +85,45 @@ func TestHiddenTarget(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// A denier denies what reads or changes one path.
+type denier string
+
+func (d denier) Evaluate(_ context.Context, _ approval.Caller, a approval.Action) approval.Verdict {
+	for _, p := range a.Paths {
+		if p.Rel == string(d) {
+			return approval.Verdict{Reason: "test"}
+		}
+	}
+	return approval.Verdict{Decision: approval.Allow}
+}
+
+func (denier) Hides(approval.Caller, string) bool { return false }
+
+// TestDeniedNames: of a name that the policy denies nothing is told, not even whether it is
+// there.
+func TestDeniedNames(t *testing.T) {
+	h := newHarness(t, map[string]string{"there": "x\n"})
+	for _, name := range []string{"there", "missing", "there/below"} {
+		d := h.under(t, denier(name))
+		for tool, more := range map[string]args{
+			"Read": {"path": name}, "Stat": {"path": name}, "List": {"path": name},
+			"Glob": {"path": name, "pattern": "*"}, "Grep": {"path": name, "pattern": "x"},
+		} {
+			if text, res := d.call(t, tool, more); !res.IsError || !strings.HasPrefix(text, tool+" is denied: test") {
+				t.Errorf("%s of %s: %q", tool, name, text)
+			}
+		}
+	}
+}
+
+// TestNearNames: an error names only what the policy shows.
+func TestNearNames(t *testing.T) {
+	d := newHarness(t, map[string]string{"secret1.txt": "", "secret2.txt": ""}).under(t, hider{"secret1.txt"})
+	for _, tool := range []string{"Read", "Stat", "List"} {
+		text, res := d.call(t, tool, args{"path": "secret.txt"})
+		if !res.IsError || strings.Contains(text, "secret1.txt") || !strings.Contains(text, "secret2.txt") {
+			t.Errorf("%s: %q", tool, text)
+		}
+	}
+}

@@ -102,13 +102,13 @@ func (r roots) planRead(ctx context.Context, call *toolkit.Call, in readIn) (*re
 	if err != nil {
 		return nil, approval.Action{}, err
 	}
-	place, err := set.Resolve(in.Path)
+	place, a, err := find(set, in.Path)
 	if err != nil {
-		return nil, approval.Action{}, err
+		return nil, a, err
 	}
 	p := &readPlan{names: namerFor(set, place, in.Path), root: place.Root, offset: 1, limit: defaultLines}
 	if err := p.open(place.Rel); err != nil {
-		return nil, approval.Action{}, err
+		return nil, a, err
 	}
 	p.lines(in)
 	p.noteName(in.Path, place.Rel)

@@ -43,13 +43,13 @@ func (r roots) planResource(
 	if err != nil {
 		return nil, approval.Action{}, err
 	}
-	place, err := set.Resolve(uri)
+	place, a, err := find(set, uri)
 	if err != nil {
-		return nil, approval.Action{}, noResource(err)
+		return nil, a, noResource(err)
 	}
 	f, err := place.Root.Open(place.Rel)
 	if err != nil {
-		return nil, approval.Action{}, noResource(err)
+		return nil, a, noResource(err)
 	}
 	p := &resourcePlan{File: f, uri: uri, name: namerFor(set, place, uri).name(f.Real)}
 	return p, reading(place.Root, approval.Read, "read "+p.name, f.Real), nil

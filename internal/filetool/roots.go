@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/toolhost/toolhost/pkg/approval"
@@ -58,6 +59,44 @@ func reading(root *fsroot.Root, access approval.Access, summary string, rels ...
 		a.Paths = append(a.Paths, approval.Path{Access: access, Root: origin.Dir(), Rel: below})
 	}
 	return a
+}
+
+// find returns the place that a caller means by name. The action is that of reading it, for
+// errors that come before more is known: the policy judges the name before it is told what
+// lies there, or near.
+func find(set *fsroot.Set, name string) (fsroot.Place, approval.Action, error) {
+	place, err := set.Resolve(name)
+	if place.Root == nil {
+		return place, approval.Action{}, err
+	}
+	n := namerFor(set, place, name)
+	a := reading(place.Root, approval.Read, "look for "+n.name(place.Rel), place.Rel)
+	if err != nil {
+		err = nearby{err, place.Root}
+	}
+	return place, a, err
+}
+
+// A nearby is an error that may name what lies near a path that is not there.
+type nearby struct {
+	error
+	root *fsroot.Root
+}
+
+// Unwrap returns the cause.
+func (e nearby) Unwrap() error { return e.error }
+
+// Under leaves out the names that the grant does not show.
+func (e nearby) Under(g approval.Grant) error {
+	var of *fsroot.Error
+	if g.Unfiltered() || !errors.As(e.error, &of) || of.Kind != fsroot.NotExist {
+		return e.error
+	}
+	told := *of
+	told.Names = slices.DeleteFunc(slices.Clone(of.Names), func(name string) bool {
+		return !shows(g, e.root, name, false)
+	})
+	return &told
 }
 
 // isAbsolute reports whether a caller wrote path in an absolute form.

@@ -98,19 +98,19 @@ func (r roots) planStat(ctx context.Context, call *toolkit.Call, in statIn) (*st
 		p, a := planRoots(set)
 		return p, a, nil
 	}
-	place, err := set.Resolve(in.Path)
+	place, a, err := find(set, in.Path)
 	if err != nil {
-		return nil, approval.Action{}, err
+		return nil, a, err
 	}
 	info, err := place.Root.Lstat(place.Rel)
 	if err != nil {
-		return nil, approval.Action{}, err
+		return nil, a, err
 	}
 	names := namerFor(set, place, in.Path)
 	p := &statPlan{out: describe(names, place, info)}
 	real := []string{info.Real}
 	if p.file, err = openToDescribe(place, info); err != nil {
-		return nil, approval.Action{}, err
+		return nil, a, err
 	}
 	if p.file != nil && p.file.Real != info.Real {
 		real = append(real, p.file.Real)

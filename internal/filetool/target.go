@@ -39,32 +39,34 @@ func (t *target) Close() error {
 	return errors.Join(errs...)
 }
 
-// target opens what path means; no path means all roots, of which o says how to search.
-func (r roots) target(ctx context.Context, call *toolkit.Call, where string, o search.Options) (*target, error) {
+// target opens what path means; no path means all roots, of which o says how to search. The
+// action is for errors, as that of find.
+func (r roots) target(ctx context.Context, call *toolkit.Call, where string, o search.Options) (*target, approval.Action, error) {
 	set, err := r.of(ctx, call)
 	if err != nil {
-		return nil, err
+		return nil, approval.Action{}, err
 	}
 	if where == "" || path.Clean(filepath.ToSlash(where)) == "." {
-		return allRoots(ctx, set, o)
+		t, err := allRoots(ctx, set, o)
+		return t, approval.Action{}, err
 	}
-	place, err := set.Resolve(where)
+	place, a, err := find(set, where)
 	if err != nil {
-		return nil, err
+		return nil, a, err
 	}
 	names := namerFor(set, place, where)
 	dir, err := place.Root.OpenDir(place.Rel)
 	if fsroot.KindOf(err) == fsroot.NotDir {
 		file, err := place.Root.Open(place.Rel)
 		if err != nil {
-			return nil, err
+			return nil, a, err
 		}
-		return &target{file: file, names: names}, nil
+		return &target{file: file, names: names}, a, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, a, err
 	}
-	return &target{starts: []start{{dir, names}}}, nil
+	return &target{starts: []start{{dir, names}}}, a, nil
 }
 
 // directories refuses a file, for tools that search only directories.

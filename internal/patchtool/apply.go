@@ -2,6 +2,7 @@ package patchtool
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/toolhost/toolhost/pkg/approval"
@@ -47,10 +48,25 @@ func (p place) planApply(ctx context.Context, call *toolkit.Call, in applyIn) (*
 	plan, err := work(ctx, storage, patch)
 	if err != nil {
 		a.Summary, a.Paths = "apply a patch that does not fit", paths(storage, attempted(storage, patch))
-		return nil, a, err
+		return nil, a, misfit{err}
 	}
 	a.Summary, a.Paths = summary(plan), paths(storage, accesses(plan))
 	return &applyPlan{storage, plan, in.DryRun}, a, nil
+}
+
+// A misfit is why a patch could not be planned.
+type misfit struct{ error }
+
+// Unwrap returns the cause.
+func (e misfit) Unwrap() error { return e.error }
+
+// Under leaves out the names of similar paths where a policy may hide some.
+func (e misfit) Under(g approval.Grant) error {
+	var of *patchapply.Error
+	if !g.Unfiltered() && errors.As(e.error, &of) {
+		return of.WithoutNames()
+	}
+	return e.error
 }
 
 // work plans a patch without waiting for others. What does not fit may have been seen half
@@ -88,8 +104,8 @@ func runApply(ctx context.Context, p *applyPlan, g approval.Grant, _ toolkit.Pro
 	}
 	done, err := p.plan.Commit(ctx, p.storage)
 	switch patchapply.ClassOf(err) {
-	case patchapply.ContextNotFound, patchapply.AnchorNotFound, patchapply.Ambiguous:
-		// It was planned again, and the error shows lines that nobody has judged.
+	case patchapply.ContextNotFound, patchapply.AnchorNotFound, patchapply.Ambiguous, patchapply.FileNotFound:
+		// It was planned again, and the error shows lines or names that nobody has judged.
 		if !g.Unfiltered() {
 			err = refuse(patchapply.StaleFile, "files were changed meanwhile; send the patch again")
 		}

@@ -2,6 +2,8 @@ package patchtool
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 
 	"github.com/toolhost/toolhost/pkg/approval"
 	"github.com/toolhost/toolhost/pkg/fsroot"
@@ -44,6 +46,7 @@ func narrow(ctx context.Context, set *fsroot.Set, ask func(context.Context) ([]s
 type access struct {
 	path string
 	kind approval.Access
+	file *patchapply.File // what a change starts from; nil where that is nothing
 }
 
 // accesses are all that a plan would touch. A file that stays as it is counts as updated:
@@ -52,13 +55,13 @@ func accesses(plan *patchapply.Plan) (out []access) {
 	for _, o := range plan.Outcomes {
 		switch o.Effect {
 		case patchapply.Created:
-			out = append(out, access{o.Real, approval.Create})
+			out = append(out, access{o.Real, approval.Create, nil})
 		case patchapply.Deleted:
-			out = append(out, access{o.Real, approval.Delete})
+			out = append(out, access{o.Real, approval.Delete, o.Before})
 		case patchapply.Moved:
-			out = append(out, access{o.From, approval.Delete}, access{o.Real, approval.Create})
+			out = append(out, access{o.From, approval.Move, o.Before}, access{o.Real, approval.Create, nil})
 		default:
-			out = append(out, access{o.Real, approval.Update})
+			out = append(out, access{o.Real, approval.Update, o.Before})
 		}
 	}
 	return out
@@ -79,9 +82,9 @@ func attempted(d *patchapply.Dir, p *patchapply.Patch) (out []access) {
 		case patchapply.Delete:
 			kind = approval.Delete
 		}
-		out = append(out, access{real, approval.Read}, access{real, kind})
+		out = append(out, access{real, approval.Read, nil}, access{real, kind, nil})
 		if to, ok := d.Real(s.MoveTo); ok {
-			out = append(out, access{to, approval.Create})
+			out = append(out, access{to, approval.Create, nil})
 		}
 	}
 	return out
@@ -93,7 +96,12 @@ func paths(d *patchapply.Dir, all []access) (out []approval.Path) {
 	for _, a := range all {
 		if at, ok := d.Place(a.path); ok {
 			origin, below := at.Root.Origin(at.Rel)
-			out = append(out, approval.Path{Access: a.kind, Root: origin.Dir(), Rel: below})
+			p := approval.Path{Access: a.kind, Root: origin.Dir(), Rel: below}
+			if a.file != nil {
+				sum := sha256.Sum256(a.file.Content)
+				p.SHA256 = hex.EncodeToString(sum[:])
+			}
+			out = append(out, p)
 		}
 	}
 	return out

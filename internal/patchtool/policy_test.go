@@ -2,6 +2,8 @@ package patchtool_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,14 +41,18 @@ func TestThePolicySeesEveryPath(t *testing.T) {
 	if !refused || !strings.HasPrefix(text, "apply_patch is denied") {
 		t.Errorf("got %q", text)
 	}
-	path := func(access approval.Access, rel string) approval.Path {
-		return approval.Path{Access: access, Root: h.root, Rel: rel}
+	path := func(access approval.Access, rel, before string) approval.Path {
+		p := approval.Path{Access: access, Root: h.root, Rel: rel}
+		if before != "" {
+			p.SHA256 = fmt.Sprintf("%x", sha256.Sum256([]byte(before)))
+		}
+		return p
 	}
 	want := []approval.Action{{
 		Tool: "apply_patch", Effect: approval.WriteFiles,
 		Paths: []approval.Path{
-			path(approval.Update, "a"), path(approval.Create, "d/n"), path(approval.Delete, "b"),
-			path(approval.Delete, "c"), path(approval.Create, "f"), path(approval.Update, "e"),
+			path(approval.Update, "a", "one\n"), path(approval.Create, "d/n", ""), path(approval.Delete, "b", "one\n"),
+			path(approval.Move, "c", "one\n"), path(approval.Create, "f", ""), path(approval.Update, "e", "x\n"),
 		},
 		Summary: "apply a patch: update a, create d/n, delete b, move c to f, leave e" +
 			"\n--- a\n@@ -1 +1 @@\n-one\n+two\n--- d/n\n@@ -0,0 +1 @@\n+x",
@@ -71,6 +77,25 @@ func TestErrorsAreToldToThoseWhoMayRead(t *testing.T) {
 	read := approval.Path{Access: approval.Read, Root: h.root, Rel: ".env"}
 	if len(rules.asked) != 1 || !slices.Contains(rules.asked[0].Paths, read) {
 		t.Errorf("asked %+v", rules.asked)
+	}
+}
+
+// An error names what lies near a missing file only to those who may see that.
+func TestErrorsNameWhatIsShown(t *testing.T) {
+	missing := args{"patch": "*** Begin Patch\n*** Update File: secret.tx\n@@\n-x\n+y\n*** End Patch"}
+	for name, c := range map[string]struct {
+		visible approval.PathFilter
+		want    string
+	}{
+		"all":  {nil, "file_not_found: secret.tx does not exist; similar: secret.txt (patch"},
+		"part": {func(approval.Path) approval.Decision { return approval.Allow }, "file_not_found: secret.tx does not exist (patch"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, map[string]string{"secret.txt": "x\n"}, &recorder{decision: approval.Allow, visible: c.visible})
+			if text, refused := h.call(t, missing); !refused || !strings.HasPrefix(text, c.want) {
+				t.Errorf("got %q", text)
+			}
+		})
 	}
 }
 

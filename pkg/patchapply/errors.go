@@ -1,6 +1,9 @@
 package patchapply
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // A Class says what kind of error stopped a patch. It opens the text that a model reads.
 type Class string
@@ -31,6 +34,7 @@ type Error struct {
 	Path  string // as the patch has it; "" where it is about none
 	Line  int    // of the patch, 1-based; 0 where it is about none
 	Text  string // for the model: what, where, and how to mend it; at most 2 KiB
+	near  string // the part of Text that names similar paths
 	Err   error  // the cause, for logs
 }
 
@@ -47,6 +51,16 @@ func (e *Error) Visible() string { return string(e.Class) + ": " + e.Text }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// WithoutNames returns the error without the names of similar paths, for those who may not list
+// them.
+func (e *Error) WithoutNames() *Error {
+	plain := *e
+	if e.near != "" {
+		plain.Text, plain.near = strings.Replace(e.Text, e.near, "", 1), ""
+	}
+	return &plain
+}
 
 // ClassOf returns the class of the first *Error in err's chain, or "".
 func ClassOf(err error) Class {

@@ -167,14 +167,16 @@ func (o *overlay) absent(n *name, asked string) error {
 	if n.gone {
 		return refusal(FileNotFound, "%s is deleted or moved earlier in this patch", quotePath(n.path))
 	}
-	text := quotePath(n.path) + " does not exist"
-	if near := o.view.Similar(asked); len(near) > 0 {
-		for i := range near {
-			near[i] = quotePath(near[i])
+	near := ""
+	if names := o.view.Similar(asked); len(names) > 0 {
+		for i := range names {
+			names[i] = quotePath(names[i])
 		}
-		text += "; similar: " + strings.Join(near, ", ")
+		near = "; similar: " + strings.Join(names, ", ")
 	}
-	return refusal(FileNotFound, "%s", text)
+	e := refusal(FileNotFound, "%s does not exist%s", quotePath(n.path), near)
+	e.near = near
+	return e
 }
 
 // update changes a file, moves it, or both.

@@ -79,7 +79,7 @@ func (s *Server) decide(ctx context.Context, c *Call, a approval.Action, planErr
 	}
 	grant, err := approval.Decide(ctx, s.opts.Evaluator, c.Caller, a)
 	if err == nil && planErr != nil {
-		return approval.Grant{}, planErr
+		return approval.Grant{}, told(planErr, grant)
 	}
 	return grant, err
 }

@@ -3,6 +3,8 @@ package toolkit
 import (
 	"errors"
 	"fmt"
+
+	"github.com/toolhost/toolhost/pkg/approval"
 )
 
 // A visible error carries two texts: what the model may read, and the cause, which only
@@ -41,4 +43,14 @@ func VisibleText(err error) (text string, ok bool) {
 		return v.Visible(), true
 	}
 	return "", false
+}
+
+// told returns what may be told of an error under a grant: it names what lies near a path only
+// if the grant shows that. Errors that name such things have a method Under.
+func told(err error, g approval.Grant) error {
+	var named interface{ Under(approval.Grant) error }
+	if errors.As(err, &named) {
+		return named.Under(g)
+	}
+	return err
 }

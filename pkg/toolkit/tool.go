@@ -88,7 +88,9 @@ type Outcome struct {
 // closed when the call is over, or does not run.
 type Tool[In, P, Out any] struct {
 	Definition
-	// Plan resolves in and says what would happen. It reads, and changes nothing.
+	// Plan resolves in and says what would happen. It reads, and changes nothing. An error is told
+	// if the action that comes with it is permitted; a method Under(approval.Grant) error of it
+	// leaves out names that the grant does not show.
 	Plan func(ctx context.Context, call *Call, in In) (P, approval.Action, error)
 	// Run acts on what Plan resolved and the grant permits, never on a second resolution
 	// of the arguments.

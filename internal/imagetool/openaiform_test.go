@@ -207,11 +207,58 @@ func TestEffects(t *testing.T) {
 	}
 }
 
+// The conditions of a policy see what will be sent: the operator's options and locks, and sizes
+// as the model takes them.
+func TestArgumentsForPolicies(t *testing.T) {
+	for name, c := range map[string]struct {
+		flags []string
+		args  args
+		count int
+		want  map[string]any // among others
+	}{
+		"defaults": {
+			[]string{"quality=low", "size=1024x1536"},
+			args{"prompt": "a house"}, 1,
+			map[string]any{"prompt": "a house", "n": 1.0, "quality": "low", "size": "1024x1536", "images": 0.0, "mask": false},
+		},
+		"given": {
+			nil, args{"prompt": "a house", "n": 3, "quality": "high", "size": "1536x1024"}, 3,
+			map[string]any{"n": 3.0, "quality": "high", "size": "1536x1024"},
+		},
+		"locked": {
+			[]string{"quality=low", "lock=quality"},
+			args{"prompt": "a house", "quality": "high"}, 1,
+			map[string]any{"quality": "low"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var seen asked
+			h := newHarness(t, options{provider: newFake(t), flags: append(c.flags, "base-url=https://images.example.com/v1"), rules: &seen})
+			h.call(t, c.args)
+			var got map[string]any
+			if err := json.Unmarshal(seen.action.Args, &got); err != nil {
+				t.Fatal(err)
+			}
+			for key, want := range c.want {
+				if got[key] != want {
+					t.Errorf("%s is %v, want %v", key, got[key], want)
+				}
+			}
+			if seen.action.Count != c.count {
+				t.Errorf("it counts %d, want %d", seen.action.Count, c.count)
+			}
+		})
+	}
+}
+
 // An asked notes what it is asked for, and denies it.
-type asked struct{ effect approval.Effect }
+type asked struct {
+	effect approval.Effect
+	action approval.Action
+}
 
 func (a *asked) Evaluate(_ context.Context, _ approval.Caller, what approval.Action) approval.Verdict {
-	a.effect = what.Effect
+	a.effect, a.action = what.Effect, what
 	return approval.Verdict{Reason: "test"}
 }
 

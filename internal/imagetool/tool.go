@@ -3,9 +3,11 @@ package imagetool
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/toolhost/toolhost/internal/imagetool/provider"
@@ -84,10 +86,11 @@ func (t *toolset) plan(ctx context.Context, call *toolkit.Call, in imageIn) (*im
 	}
 	l := &loader{toolset: t, ctx: ctx, call: call}
 	p.order, err = t.orderOf(l, in, f)
-	a = approval.Action{Summary: p.order.summary(t), Paths: l.paths}
+	a = approval.Action{Summary: p.order.summary(t), Paths: l.paths, Count: max(p.order.N, 1)}
 	if err != nil {
 		return nil, a, err
 	}
+	a.Args = p.order.arguments()
 	p.key = p.order.key(call.Caller)
 	return p, a, nil
 }
@@ -117,6 +120,35 @@ func (t *toolset) orderOf(l *loader, in imageIn, f form) (o order, err error) {
 	return o, err
 }
 
+// arguments are those of the call as they are used: with the operator's options, and moved to
+// what the model takes. A policy's conditions see these.
+func (o *order) arguments() json.RawMessage {
+	args := map[string]any{
+		"prompt": o.Prompt, "model": o.Model, "n": max(o.N, 1), "size": o.Size.String(), "quality": o.Quality,
+		"background": o.Background, "output_format": o.Format, "moderation": o.Moderation, "images": len(o.Images), "mask": o.Mask != nil,
+		"inputs_sha256": o.sums(),
+	}
+	for name, value := range map[string]any{
+		"action": o.Action, "partial_images": o.Partials, "input_fidelity": o.Fidelity, "complexity": o.Complexity,
+		"frame_count": o.Frames, "negative_prompt": o.Negative, "user": o.User, "file_name": o.name,
+	} {
+		if !reflect.ValueOf(value).IsZero() {
+			args[name] = value
+		}
+	}
+	if o.Compression != nil {
+		args["output_compression"] = *o.Compression
+	}
+	if o.Seed != nil {
+		args["seed"] = *o.Seed
+	}
+	b, err := json.Marshal(args)
+	if err != nil { // plain data
+		panic(err)
+	}
+	return b
+}
+
 // summary is what a person is asked, where one is.
 func (o *order) summary(t *toolset) string {
 	who := t.rules.Name()
@@ -130,19 +162,28 @@ func (o *order) summary(t *toolset) string {
 	return text + ": " + toolkit.Inline(toolkit.Cut(o.Prompt, 2000))
 }
 
+// sums are the hashes of the pictures that are given, the mask last.
+func (o *order) sums() []string {
+	sums := []string{}
+	add := func(p provider.Picture) {
+		sum := sha256.Sum256(p.Data)
+		sums = append(sums, hex.EncodeToString(sum[:]))
+	}
+	for _, p := range o.Images {
+		add(p)
+	}
+	if o.Mask != nil {
+		add(*o.Mask)
+	}
+	return sums
+}
+
 // key of an order of one principal. It is not the session's: a gateway that connects again
 // has another one, and asks for the same.
 func (o *order) key(who approval.Caller) (k key) {
 	plain := *o
 	plain.Images, plain.Mask, plain.warnings = nil, nil, nil
-	var sums [][32]byte
-	for _, p := range o.Images {
-		sums = append(sums, sha256.Sum256(p.Data))
-	}
-	if o.Mask != nil {
-		sums = append(sums, sha256.Sum256(o.Mask.Data))
-	}
-	text, err := json.Marshal([]any{who.Transport, who.Principal, plain.Request, plain.name, o.Mask != nil, sums})
+	text, err := json.Marshal([]any{who.Transport, who.Principal, plain.Request, plain.name, o.Mask != nil, o.sums()})
 	if err != nil { // plain data
 		panic(err)
 	}

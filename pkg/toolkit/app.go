@@ -143,7 +143,7 @@ func commonFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "root", Usage: "`DIR` to serve; can be repeated", TakesFile: true},
 		&cli.StringFlag{Name: "http", Usage: "serve streamable HTTP on `ADDR`, such as 127.0.0.1:8801, instead of stdio"},
-		&cli.StringFlag{Name: "token-file", Usage: "bearer tokens for --http, in `FILE`: TOKEN or NAME TOKEN on each line", TakesFile: true},
+		&cli.StringFlag{Name: "token-file", Usage: "bearer tokens for --http, in `FILE`: TOKEN or NAME TOKEN [SCOPE...] on each line", TakesFile: true},
 		&cli.StringSliceFlag{Name: "allowed-hosts", Usage: "`HOST` by which clients call, or HOST:PORT, or * for any; can be repeated, or a list with commas"},
 		&cli.StringSliceFlag{Name: "allowed-origins", Usage: "`ORIGIN` of web pages that may call, such as https://app.example.com; can be repeated, or a list with commas"},
 		&cli.BoolFlag{Name: "insecure-no-auth", Usage: "serve other machines without a token"},

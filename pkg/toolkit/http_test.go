@@ -111,7 +111,7 @@ func callerServer(t *testing.T) *toolkit.Server {
 		Definition: toolkit.Definition{Name: "probe", Title: "Probe", Description: "Prints the caller."},
 		Plan: func(_ context.Context, call *toolkit.Call, _ struct{}) (string, approval.Action, error) {
 			key, ok := call.Caller.StateKey()
-			return fmt.Sprintf("%s by %s key=%s %t", call.Caller.Principal, call.Caller.Transport, key, ok), approval.Action{Effect: approval.ReadFiles}, nil
+			return fmt.Sprintf("%s%v by %s key=%s %t", call.Caller.Principal, call.Caller.Scopes, call.Caller.Transport, key, ok), approval.Action{Effect: approval.ReadFiles}, nil
 		},
 		Run:    func(_ context.Context, p string, _ approval.Grant, _ toolkit.Progress) (string, error) { return p, nil },
 		Render: func(out string, _ toolkit.Budget) toolkit.Result { return toolkit.Result{Text: out} },
@@ -125,7 +125,7 @@ func callerServer(t *testing.T) *toolkit.Server {
 // What may be kept for a caller, and under which key.
 func TestStateKey(t *testing.T) {
 	open := newWeb(t, callerServer(t), streamable.Options{})
-	guarded := newWeb(t, callerServer(t), streamable.Options{Tokens: []streamable.Token{{Name: "alice", Secret: secret}}})
+	guarded := newWeb(t, callerServer(t), streamable.Options{Tokens: []streamable.Token{{Name: "alice", Secret: secret, Scopes: []string{"read", "write"}}}})
 	token := []string{"Authorization", "Bearer " + secret}
 	newest := []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "probe"}
 	mine := open.session("")
@@ -137,10 +137,10 @@ func TestStateKey(t *testing.T) {
 		header []string
 		want   string
 	}{
-		{"session", open, probed, mine, "anonymous by http key=session:" + mine[1] + " true"},
-		{"session with a token", guarded, probed, hers, "alice by http key=session:" + hers[3] + " true"},
-		{"newest era", open, newestCall, newest, "anonymous by http key= false"},
-		{"newest era with a token", guarded, newestCall, append(newest, token...), "alice by http key=principal:alice true"},
+		{"session", open, probed, mine, "anonymous[] by http key=session:" + mine[1] + " true"},
+		{"session with a token", guarded, probed, hers, "alice[read write] by http key=session:" + hers[3] + " true"},
+		{"newest era", open, newestCall, newest, "anonymous[] by http key= false"},
+		{"newest era with a token", guarded, newestCall, append(newest, token...), "alice[read write] by http key=principal:alice true"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestStateKey(t *testing.T) {
 	}
 	t.Run("stdio", func(t *testing.T) {
 		k := newTalk(t, callerServer(t), "")
-		if got, want := k.probe(1), "local by stdio key=process true"; got != want {
+		if got, want := k.probe(1), "local[] by stdio key=process true"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})

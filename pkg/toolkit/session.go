@@ -117,7 +117,7 @@ func (s *Server) callOf(ss *mcp.ServerSession, extra *mcp.RequestExtra, modern b
 	caller := approval.Caller{Principal: approval.Local, Session: ss.ID(), Transport: approval.Stdio}
 	by := streamable.RequestOf(extra)
 	if by != nil {
-		caller.Principal, caller.Transport = by.Principal, approval.HTTP
+		caller.Principal, caller.Scopes, caller.Transport = by.Principal, by.Scopes, approval.HTTP
 	}
 	streams := by == nil || by.Streams
 	spoken := ""

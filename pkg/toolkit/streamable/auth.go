@@ -29,10 +29,12 @@ const leastSecret = 16
 type Token struct {
 	Name   string // principal, for policies and logs; several tokens may share one
 	Secret string
+	Scopes []string // what it is for, as policies name it (RFC 6749, section 3.3)
 }
 
-// ReadTokens reads one token a line: TOKEN, or NAME TOKEN. Blank lines and lines that begin
-// with # are nothing. There must be one at least. Errors do not repeat what was read.
+// ReadTokens reads one token a line: TOKEN, or NAME TOKEN, or NAME TOKEN SCOPE and further
+// scopes. Blank lines and lines that begin with # are nothing. There must be one at least. Errors
+// do not repeat what was read.
 func ReadTokens(r io.Reader) ([]Token, error) {
 	var out []Token
 	lines := bufio.NewScanner(r)
@@ -41,12 +43,9 @@ func ReadTokens(r io.Reader) ([]Token, error) {
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 			continue
 		}
-		if len(words) > 2 {
-			return nil, fmt.Errorf("line %d has %d words: want TOKEN, or NAME TOKEN", n, len(words))
-		}
-		t := Token{Name: DefaultHolder, Secret: words[len(words)-1]}
-		if len(words) == 2 {
-			t.Name = words[0]
+		t := Token{Name: DefaultHolder, Secret: words[0]}
+		if len(words) > 1 {
+			t = Token{Name: words[0], Secret: words[1], Scopes: words[2:]}
 		}
 		if err := t.check(); err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
@@ -80,8 +79,9 @@ func (t Token) check() error {
 // A secret is a token that was hashed, so that comparing takes the same time whatever
 // is compared, its length included.
 type secret struct {
-	name string
-	hash [sha256.Size]byte
+	name   string
+	hash   [sha256.Size]byte
+	scopes []string
 }
 
 func hashed(tokens []Token) ([]secret, error) {
@@ -90,30 +90,31 @@ func hashed(tokens []Token) ([]secret, error) {
 		if err := t.check(); err != nil {
 			return nil, fmt.Errorf("token %d: %w", i+1, err)
 		}
-		out = append(out, secret{t.Name, sha256.Sum256([]byte(t.Secret))})
+		out = append(out, secret{t.Name, sha256.Sum256([]byte(t.Secret)), t.Scopes})
 	}
 	return out, nil
 }
 
-// holder returns the principal of a request, or false where it may not call.
-func (a access) holder(r *http.Request) (string, bool) {
+// holder returns whose token a request shows, or false where it may not call.
+func (a access) holder(r *http.Request) (secret, bool) {
 	if len(a.tokens) == 0 {
-		return Anonymous, true
+		return secret{name: Anonymous}, true
 	}
 	given, ok := bearer(r)
 	if !ok {
-		return "", false
+		return secret{}, false
 	}
 	hash := sha256.Sum256([]byte(given))
-	name, found := "", 0
+	var of secret
+	found := 0
 	for _, t := range a.tokens { // all of them, whichever fits
 		same := subtle.ConstantTimeCompare(hash[:], t.hash[:])
 		if same == 1 && found == 0 {
-			name = t.name
+			of = t
 		}
 		found |= same
 	}
-	return name, found == 1
+	return of, found == 1
 }
 
 // bearer returns the token that a request shows. Of two, another reader might see the other.
@@ -142,8 +143,8 @@ const requestKey = "toolhost"
 
 type contextKey struct{}
 
-func withHolder(r *http.Request, name string) *http.Request {
-	req := &Request{Principal: name}
+func withHolder(r *http.Request, of secret) *http.Request {
+	req := &Request{Principal: of.name, Scopes: of.scopes}
 	return r.WithContext(context.WithValue(r.Context(), contextKey{}, req))
 }
 

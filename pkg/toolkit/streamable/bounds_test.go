@@ -21,7 +21,7 @@ import (
 
 // Of many tokens that are not known none is taken for one that is, those that differ in case neither.
 func TestWrongTokens(t *testing.T) {
-	e, err := streamable.New(newStation().Server, streamable.Options{Loopback: true, Tokens: []streamable.Token{{"alice", alices}}})
+	e, err := streamable.New(newStation().Server, streamable.Options{Loopback: true, Tokens: []streamable.Token{{Name: "alice", Secret: alices}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestListeningSessionsGoLast(t *testing.T) {
 
 // The SDK knows an owner for every request, where no token is asked for as well.
 func TestOwnerOfTheSDK(t *testing.T) {
-	for want, tokens := range map[string][]streamable.Token{streamable.Anonymous: nil, "alice": {{"alice", alices}}} {
+	for want, tokens := range map[string][]streamable.Token{streamable.Anonymous: nil, "alice": {{Name: "alice", Secret: alices}}} {
 		s := newStation()
 		s.AddTool(&mcp.Tool{Name: "owner", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return said("owner=" + r.Extra.TokenInfo.UserID), nil

@@ -11,8 +11,9 @@ import (
 
 // A Request is what a handler may know of the HTTP request that brought its message.
 type Request struct {
-	Principal string // who holds the token; [Anonymous] where none is asked for
-	Streams   bool   // the client takes an event stream: it hears of progress, and can be asked
+	Principal string   // who holds the token; [Anonymous] where none is asked for
+	Scopes    []string // of the token
+	Streams   bool     // the client takes an event stream: it hears of progress, and can be asked
 
 	by      *Endpoint
 	session *session        // before 2026-07-28

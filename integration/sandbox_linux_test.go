@@ -197,7 +197,7 @@ func TestManySandboxesEnd(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d containers were gone after %s", n, noneLeft(t, api, label, limit+5*slack))
+	t.Logf("%d containers were gone after %s", n, noneLeft(t, api, label, 5*limit)) // a busy engine takes its time
 }
 
 // Commands can read nothing of the server's environment, and reach no engine.

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -70,7 +71,8 @@ func (e *Engine) fill(ctx context.Context, a agents.Agent, imageID string) error
 		return fmt.Errorf("fill volume %s: %w", agentVolume(a), err)
 	}
 	defer e.discard(ctx, id)
-	if err := e.api.CopyToContainer(ctx, id, agentDir, content, container.CopyToContainerOptions{}); err != nil {
+	err = e.api.CopyToContainer(ctx, id, agentDir, content, container.CopyToContainerOptions{})
+	if err != nil && !strings.Contains(err.Error(), "file exists") { // then another has just put one there
 		return fmt.Errorf("fill volume %s: %w", agentVolume(a), err)
 	}
 	return nil

@@ -73,6 +73,7 @@ func agentMain(lease time.Duration) int {
 // can send them too, and must not end it; who may end it closes its input or kills it.
 func (a *agent) takeSignals() {
 	signal.Notify(make(chan os.Signal, 1)) // all, faults that others send too: nobody reads, nothing happens
+	untaken(ignored)
 	if a.first {
 		return
 	}

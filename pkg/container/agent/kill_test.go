@@ -154,6 +154,35 @@ func TestSignals(t *testing.T) {
 	})
 }
 
+// No signal has the agent end by default, and commands find all as a shell would leave them.
+func TestDispositions(t *testing.T) {
+	everywhere(t, func(t *testing.T, c *client) {
+		c.run(c.sh(":")) // it has started
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.pid()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		const never = 1<<(syscall.SIGKILL-1) | 1<<(syscall.SIGSTOP-1)
+		if taken := mask(t, string(status), "SigIgn") | mask(t, string(status), "SigCgt"); taken|never != ^uint64(0) {
+			t.Errorf("signals that are neither taken nor ignored: %#x", ^(taken | never))
+		}
+		r := c.run(c.command("/bin/cat", "/proc/self/status"))
+		if left := mask(t, r.stdout, "SigIgn") | mask(t, r.stdout, "SigCgt") | mask(t, r.stdout, "SigBlk"); left != 0 {
+			t.Errorf("signals that a command finds changed: %#x", left)
+		}
+	})
+}
+
+// mask returns a set of signals of /proc/<pid>/status (proc_pid_status(5)).
+func mask(t *testing.T, status, name string) (set uint64) {
+	t.Helper()
+	_, rest, _ := strings.Cut(status, name+":")
+	if _, err := fmt.Sscanf(rest, "%x", &set); err != nil {
+		t.Fatalf("%s in %q: %v", name, status, err)
+	}
+	return set
+}
+
 // A supervisor that is stopped answers nothing. The agent ends its command in its place, and
 // no other command notices.
 func TestStoppedSupervisor(t *testing.T) {

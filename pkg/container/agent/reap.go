@@ -111,6 +111,9 @@ func (a *agent) bury(pid int, status syscall.WaitStatus) {
 			a.spare.link.Close()
 		}
 		a.spare = nil
+		if len(a.jobs) == 0 { // else the end of a job brings another
+			go a.makeSpare()
+		}
 		return
 	}
 	j := a.pids[pid]

@@ -46,6 +46,25 @@ func monotonic() time.Duration {
 	return time.Duration(t.Nano())
 }
 
+// Signals that Go leaves to a C library, for which it takes no handler, and what can be done
+// about a signal besides (linux/signal.h).
+const (
+	firstUntaken, lastUntaken = 32, 34
+
+	byDefault = 0
+	ignored   = 1
+)
+
+// untaken sets what the signals do that Go does not take. The kernel keeps signals from the
+// first process of a namespace that would end it, but looks at its first thread only: one that
+// finds that thread blocking signals, as Go has it do around a fork, ends all of it.
+func untaken(disposition uintptr) {
+	action := [4]uintptr{disposition} // of flags, restorer and mask there are none
+	for sig := uintptr(firstUntaken); sig <= lastUntaken; sig++ {
+		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&action)), 0, unsafe.Sizeof(uint64(0)), 0, 0)
+	}
+}
+
 // lowest is where the descriptors begin that this program keeps for itself.
 const lowest = 64
 

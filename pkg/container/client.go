@@ -43,22 +43,19 @@ type agentBackend struct {
 	mounts seenMounts
 	ids    atomic.Uint64
 	jobs   jobTable
-	done   chan struct{}
+	life
 
 	restarting sync.Mutex // held while the sandbox starts again
 	closing    sync.Once
 
-	mu   sync.Mutex
-	conn *conn
-	turn int             // counts restarts
-	why  *RestartedError // of the last one
-	lost error           // set once, when done is closed
+	current atomic.Pointer[conn]
+	why     atomic.Pointer[RestartedError] // of the last restart
 }
 
 // newAgentBackend starts the agent of h and waits for its greeting. Build is that of the agent
 // that must answer: another one is a [*staleAgentError]. On an error h is removed.
 func newAgentBackend(ctx context.Context, h host, o agentOptions) (Backend, error) {
-	b := &agentBackend{name: o.name, can: o.can, dir: o.dir, build: o.build, host: h, mounts: o.mounts, done: make(chan struct{})}
+	b := &agentBackend{name: o.name, can: o.can, dir: o.dir, build: o.build, host: h, mounts: o.mounts, life: newLife()}
 	s, err := h.start(ctx)
 	if err == nil {
 		err = b.connect(ctx, s)
@@ -90,9 +87,7 @@ func (b *agentBackend) connect(ctx context.Context, s stream) error {
 		c.end(err)
 		return err
 	}
-	b.mu.Lock()
-	b.conn = c
-	b.mu.Unlock()
+	b.current.Store(c)
 	go b.watch(c)
 	return nil
 }
@@ -127,45 +122,15 @@ func (b *agentBackend) watch(c *conn) {
 	}
 }
 
-// lose marks the sandbox as gone.
-func (b *agentBackend) lose(why error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.lost == nil {
-		b.lost = why
-		close(b.done)
-	}
-}
-
-// current returns the connection to use, and how often the sandbox was restarted by now.
-func (b *agentBackend) current() (c *conn, turn int, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.lost != nil {
-		return nil, 0, b.lost
-	}
-	return b.conn, b.turn, nil
-}
-
-// lastRestart says why the sandbox was restarted, once it was.
-func (b *agentBackend) lastRestart() *RestartedError {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.why
-}
-
 // Name implements [Backend].
 func (b *agentBackend) Name() string { return b.name }
 
 // Abilities implements [Backend].
 func (b *agentBackend) Abilities() Abilities { return b.can }
 
-// Done implements [Backend].
-func (b *agentBackend) Done() <-chan struct{} { return b.done }
-
 // Restart implements [Backend].
 func (b *agentBackend) Restart(context.Context) (emptied bool, err error) {
-	_, turn, err := b.current()
+	turn, err := b.now()
 	if err != nil {
 		return false, err
 	}
@@ -178,14 +143,11 @@ func (b *agentBackend) Restart(context.Context) (emptied bool, err error) {
 func (b *agentBackend) restart(turn int, why string) (emptied bool, err error) {
 	b.restarting.Lock()
 	defer b.restarting.Unlock()
-	c, now, err := b.current()
-	if err != nil || now != turn {
+	if begun, err := b.next(turn); !begun { // before the agent is asked: what is sent later is of the next turn
 		return false, err
 	}
-	cause := &RestartedError{Why: why}
-	b.mu.Lock()
-	b.turn, b.why = turn+1, cause // before the agent is asked: what is sent later is of the next turn
-	b.mu.Unlock()
+	c, cause := b.current.Load(), &RestartedError{Why: why}
+	b.why.Store(cause)
 	b.jobs.clear()
 	if b.reset(c) {
 		return false, nil
@@ -223,10 +185,7 @@ func (b *agentBackend) Close() (err error) {
 		b.lose(gone)
 		b.restarting.Lock() // a restart on its way would start what is removed here
 		defer b.restarting.Unlock()
-		b.mu.Lock()
-		c := b.conn
-		b.mu.Unlock()
-		if c != nil {
+		if c := b.current.Load(); c != nil {
 			c.end(gone)
 			c.work.Wait()
 		}

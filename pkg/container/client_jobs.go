@@ -167,8 +167,7 @@ var asked = map[protocol.Kind]string{protocol.List: "list jobs", protocol.Poll: 
 
 // ask puts a question of one answer to the agent, which must come within a time.
 func (b *agentBackend) ask(ctx context.Context, kind protocol.Kind, header any, within time.Duration) (protocol.Frame, error) {
-	c, _, err := b.current()
-	if err != nil {
+	if _, err := b.now(); err != nil {
 		return protocol.Frame{}, err
 	}
 	f, err := protocol.Make(kind, b.ids.Add(1), header)
@@ -177,7 +176,7 @@ func (b *agentBackend) ask(ctx context.Context, kind protocol.Kind, header any, 
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, within+busyMachine, &SilentError{What: asked[kind]})
 	defer cancel()
-	return c.ask(ctx, f)
+	return b.current.Load().ask(ctx, f)
 }
 
 // Poll implements [Backend].
@@ -205,10 +204,11 @@ func (b *agentBackend) Kill(ctx context.Context, name string, limit int) (JobSta
 	if e.last != nil {
 		return b.final(id, e, *e.last, limit)
 	}
-	c, turn, err := b.current()
+	turn, err := b.now()
 	if err != nil {
 		return JobState{}, err
 	}
+	c := b.current.Load()
 	f, err := b.ask(ctx, protocol.Kill, protocol.Target{Job: id}, protocol.RestartAt)
 	if err == nil {
 		return b.answer(id, f, limit)

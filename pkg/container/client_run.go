@@ -27,9 +27,10 @@ func (b *agentBackend) Run(ctx context.Context, c Command, report func(Progress)
 		return Result{}, err
 	}
 	r := &running{b: b, id: f.ID, c: c, dir: c.dirBelow(b.dir), began: time.Now(), report: report}
-	if r.conn, _, err = b.current(); err != nil {
+	if _, err = b.now(); err != nil {
 		return Result{}, err
 	}
+	r.conn = b.current.Load()
 	b.jobs.expect(f.ID)
 	defer b.jobs.drop(f.ID)
 	answers, err := r.conn.send(ctx, f)
@@ -37,7 +38,7 @@ func (b *agentBackend) Run(ctx context.Context, c Command, report func(Progress)
 		return Result{}, err
 	}
 	defer r.conn.forget(f.ID)
-	if _, r.turn, err = b.current(); err != nil { // not before: a restart meanwhile may have been too early for it
+	if r.turn, err = b.now(); err != nil { // not before: a restart meanwhile may have been too early for it
 		return Result{}, err
 	}
 	return r.wait(ctx, answers)
@@ -237,7 +238,7 @@ func (r *running) failed(f protocol.Frame) (Result, error) {
 	case protocol.TooLong:
 		return Result{}, &StartError{Reason: TooLong, Text: "the command and its environment are longer than the kernel takes (128 KiB for one argument): pass the text as standard input, or write it to a file"}
 	case protocol.Restarted:
-		return r.restarted(r.b.lastRestart(), false)
+		return r.restarted(r.b.why.Load(), false)
 	case protocol.NoResources:
 		return Result{}, &StartError{Reason: NoResources, Text: "the sandbox can start no more processes (" + why.Text + "): its limit on processes or memory is reached; end what runs there, or restart it"}
 	}

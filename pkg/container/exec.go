@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -73,20 +74,17 @@ const (
 type execBackend struct {
 	host execHost
 	dir  string
-	done chan struct{}
+	life
 
 	restarting sync.Mutex
 	closing    sync.Once
 
-	mu     sync.Mutex
-	keeper stream
-	epoch  int // counts restarts
-	lost   error
+	keeper atomic.Pointer[stream]
 }
 
 // newExecBackend starts the container of h. On an error h is removed.
 func newExecBackend(ctx context.Context, h execHost, dir string) (Backend, error) {
-	b := &execBackend{host: h, dir: dir, done: make(chan struct{})}
+	b := &execBackend{host: h, dir: dir, life: newLife()}
 	s, err := h.start(ctx)
 	if err != nil {
 		b.lose(err)
@@ -98,33 +96,14 @@ func newExecBackend(ctx context.Context, h execHost, dir string) (Backend, error
 
 // adopt makes s the stream whose end is the container's.
 func (b *execBackend) adopt(s stream) {
-	b.mu.Lock()
-	b.keeper = s
-	b.mu.Unlock()
+	mine := &s
+	b.keeper.Store(mine)
 	go func() {
 		_, err := io.Copy(io.Discard, s)
-		b.mu.Lock()
-		current := b.keeper == s
-		b.mu.Unlock()
-		if current {
+		if b.keeper.Load() == mine {
 			b.lose(&LostError{Why: "its first process ended, as it does when the engine ends the container or when memory runs out", Err: err})
 		}
 	}()
-}
-
-func (b *execBackend) lose(why error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.lost == nil {
-		b.lost = why
-		close(b.done)
-	}
-}
-
-func (b *execBackend) current() (epoch int, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.epoch, b.lost
 }
 
 // Name implements [Backend].
@@ -132,9 +111,6 @@ func (b *execBackend) Name() string { return "exec" }
 
 // Abilities implements [Backend].
 func (b *execBackend) Abilities() Abilities { return Abilities{Isolated: true} }
-
-// Done implements [Backend].
-func (b *execBackend) Done() <-chan struct{} { return b.done }
 
 // Jobs implements [Backend].
 func (b *execBackend) Jobs(context.Context) ([]Job, error) {
@@ -153,35 +129,27 @@ func (b *execBackend) Kill(context.Context, string, int) (JobState, error) {
 
 // Restart implements [Backend].
 func (b *execBackend) Restart(context.Context) (emptied bool, err error) {
-	epoch, err := b.current()
+	turn, err := b.now()
 	if err != nil {
 		return false, err
 	}
-	return b.restart(epoch)
+	return b.restart(turn)
 }
 
-// restart ends everything in the container, unless that was done since epoch; where that does
+// restart ends everything in the container, unless that was done since turn; where that does
 // not work, the container is made anew.
-func (b *execBackend) restart(epoch int) (emptied bool, err error) {
+func (b *execBackend) restart(turn int) (emptied bool, err error) {
 	b.restarting.Lock()
 	defer b.restarting.Unlock()
-	b.mu.Lock()
-	lost, other := b.lost, b.epoch != epoch
-	if !other {
-		b.epoch++
-	}
-	b.mu.Unlock()
-	if lost != nil || other {
-		return false, lost
+	if begun, err := b.next(turn); !begun {
+		return false, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), restartWithin)
 	defer cancel()
 	if b.reset(ctx) {
 		return false, nil
 	}
-	b.mu.Lock()
-	b.keeper = nil // so that its end is not the sandbox's
-	b.mu.Unlock()
+	b.keeper.Store(nil) // so that its end is not the sandbox's
 	s, err := b.host.restart(ctx)
 	if err != nil {
 		err = &LostError{Why: "it could not be restarted", Err: err}
@@ -221,11 +189,8 @@ func (b *execBackend) Close() (err error) {
 		b.lose(&LostError{Why: "it was closed"})
 		b.restarting.Lock()
 		defer b.restarting.Unlock()
-		b.mu.Lock()
-		s := b.keeper
-		b.mu.Unlock()
-		if s != nil {
-			s.Close()
+		if s := b.keeper.Load(); s != nil {
+			(*s).Close()
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), removeWithin)
 		defer cancel()

@@ -19,12 +19,12 @@ func (b *execBackend) Run(ctx context.Context, c Command, report func(Progress))
 	if err := c.check(); err != nil {
 		return Result{}, err
 	}
-	epoch, err := b.current()
+	turn, err := b.now()
 	if err != nil {
 		return Result{}, err
 	}
 	r := &execRun{
-		b: b, c: c, epoch: epoch, token: rand.Text(), dir: c.dirBelow(b.dir), began: time.Now(), report: report,
+		b: b, c: c, turn: turn, token: rand.Text(), dir: c.dirBelow(b.dir), began: time.Now(), report: report,
 		out: capture.NewCollector(capture.Room(c.Limit)), errs: capture.NewCollector(capture.Room(c.Limit)),
 	}
 	p := execProcess{argv: c.Argv, dir: r.dir, env: []string{tokenName + "=" + r.token}, stdin: c.Stdin != nil}
@@ -45,7 +45,7 @@ func (b *execBackend) why(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if _, lost := b.current(); lost != nil {
+	if _, lost := b.now(); lost != nil {
 		return lost
 	}
 	return fmt.Errorf("run a command by docker exec: %w", err)
@@ -55,7 +55,7 @@ func (b *execBackend) why(ctx context.Context, err error) error {
 type execRun struct {
 	b         *execBackend
 	c         Command
-	epoch     int
+	turn      int
 	token     string
 	dir       string
 	began     time.Time
@@ -88,7 +88,7 @@ func (r *execRun) wait(ctx context.Context, x execution) (Result, error) {
 			_, _, _ = r.kill(x, ended)
 			return Result{}, context.Cause(ctx)
 		case <-r.b.done:
-			_, err := r.b.current()
+			_, err := r.b.now()
 			return Result{}, err
 		}
 	}
@@ -104,7 +104,7 @@ func (r *execRun) progress() {
 }
 
 func (r *execRun) end(ctx context.Context, x execution, err error) (Result, error) {
-	if epoch, lost := r.b.current(); lost == nil && epoch != r.epoch {
+	if turn, lost := r.b.now(); lost == nil && turn != r.turn {
 		return Result{}, &RestartedError{Why: "another command could not be ended in any other way, or somebody asked for it"}
 	}
 	if err != nil {
@@ -174,7 +174,7 @@ func (r *execRun) kill(x execution, ended <-chan error) (restarted, emptied bool
 		return false, false, nil
 	case <-ctx.Done():
 	}
-	emptied, err = r.b.restart(r.epoch)
+	emptied, err = r.b.restart(r.turn)
 	x.hangup()
 	<-ended
 	return true, emptied, err

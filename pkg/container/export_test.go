@@ -63,9 +63,10 @@ func Remembered(b Backend) (commands, answers int) {
 	a := b.(*agentBackend)
 	a.jobs.mu.Lock()
 	defer a.jobs.mu.Unlock()
-	a.conn.mu.Lock()
-	defer a.conn.mu.Unlock()
-	return len(a.jobs.jobs), len(a.conn.waiting)
+	c := a.current.Load()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(a.jobs.jobs), len(c.waiting)
 }
 
 // IsStale reports whether err says that the agent is of another build.

@@ -55,7 +55,7 @@ func supervisorMain(inSandbox bool) int {
 		return exitIO
 	}
 	children := make(chan os.Signal, 1)
-	untaken(byDefault) // as commands want to find them
+	untaken(byDefault)                                // as commands want to find them
 	signal.Notify(make(chan os.Signal, 1), deadly...) // nobody reads: a command that signals everything does not end its supervisor
 	signal.Notify(children, syscall.SIGCHLD)
 	began, err := protocol.Read(link)

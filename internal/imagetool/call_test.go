@@ -60,7 +60,7 @@ func TestJoin(t *testing.T) {
 	<-g.begun
 	// Each call reports once it waits; the texts agree only if all joined before the end.
 	waitFor(t, func() bool { return len(g.requests()) == 2 })
-	time.AfterFunc(200*time.Millisecond, func() { close(g.open) })
+	time.AfterFunc(time.Second, func() { close(g.open) })
 	all.Wait()
 	if n := len(g.requests()); n != 2 {
 		t.Errorf("%d requests were sent, want 2", n)
@@ -128,9 +128,9 @@ func TestCancel(t *testing.T) {
 			other <- textOf(t, res)
 		})
 		<-joined
-		time.Sleep(200 * time.Millisecond) // nothing tells from outside that it waits
+		time.Sleep(time.Second) // nothing tells from outside that it waits
 		cancel()
-		time.AfterFunc(200*time.Millisecond, func() { close(g.open) })
+		time.AfterFunc(time.Second, func() { close(g.open) })
 		if text := <-other; !strings.Contains(text, "Made 1 picture") {
 			t.Errorf("got %s", text)
 		}

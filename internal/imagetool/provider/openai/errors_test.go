@@ -133,7 +133,7 @@ func TestUnreachable(t *testing.T) {
 }
 
 func TestTimeout(t *testing.T) {
-	p, s := serve(t, openai.Options{Timeout: 50 * time.Millisecond}, openaitest.Step{Delay: time.Hour})
+	p, s := serve(t, openai.Options{Timeout: 500 * time.Millisecond}, openaitest.Step{Delay: time.Hour})
 	_, e := generate(t, p, provider.Request{})
 	if e == nil || e.Code != provider.TimedOut || !e.MayHaveRun || len(s.Requests()) != 1 {
 		t.Errorf("got %v after %d POSTs, want timeout after 1", e, len(s.Requests()))

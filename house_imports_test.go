@@ -40,7 +40,8 @@ var imports = map[string][]string{
 
 	"internal/filetool/search/gitignore": {},
 
-	"pkg/approval":               {},
+	"pkg/approval":               {"pkg/approval/command"},
+	"pkg/approval/command":       {},
 	"pkg/container":              append([]string{"pkg/container/agents", "pkg/container/capture", "pkg/container/protocol"}, engine...),
 	"pkg/container/agent":        {"pkg/container/capture", "pkg/container/protocol"},
 	"pkg/container/agents":       {},
@@ -94,6 +95,7 @@ var modules = map[string][]string{
 	"golang.org/x/sync":                 {"pkg/toolkit/streamable"},
 	"golang.org/x/sys":                  {"pkg", "internal", "tests"},
 	"golang.org/x/text":                 {"pkg/fsroot", "pkg/textfile", "internal/filetool/search"},
+	"mvdan.cc/sh/v3":                    {"pkg/approval/command"},
 }
 
 // ownImports holds the table, and of tests that pkg stays below internal and tool

@@ -15,6 +15,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/toolhost/toolhost/pkg/approval/command"
 )
 
 // A Decision is what happens to a call. The zero value denies.
@@ -159,6 +161,9 @@ type Verdict struct {
 	Revision string     // of the policy; "" where it is built in
 	Visible  PathFilter // what a search may show once it is permitted; nil shows everything
 	Asking   Asking     // of an Ask: how
+	// Commands are the simple commands that were found in what a shell action would run; nil where no rule
+	// looks at commands.
+	Commands []command.Part
 	// Spend takes what the policy's limits count for the call, once it is about to run. It is
 	// false if something is used up by now: the action is to be judged again. Nil counts nothing.
 	Spend func() bool

@@ -24,7 +24,7 @@ type valueTest struct {
 	equals   any // nil: not set
 	in       []any
 	glob     *string
-	min, max *json.Number
+	min, max *number
 	present  *bool
 }
 
@@ -100,10 +100,10 @@ func (t *valueTest) holds(v any) bool {
 		return ok && matchText(*t.glob, s)
 	case t.min != nil:
 		n, ok := v.(json.Number)
-		return ok && compare(n, *t.min) >= 0
+		return ok && parseNumber(n).compare(*t.min) >= 0
 	case t.max != nil:
 		n, ok := v.(json.Number)
-		return ok && compare(n, *t.max) <= 0
+		return ok && parseNumber(n).compare(*t.max) <= 0
 	}
 	return same(v, t.equals)
 }
@@ -113,7 +113,7 @@ func same(a, b any) bool {
 	switch a := a.(type) {
 	case json.Number:
 		n, ok := b.(json.Number)
-		return ok && compare(a, n) == 0
+		return ok && parseNumber(a).compare(parseNumber(n)) == 0
 	case []any:
 		l, ok := b.([]any)
 		if !ok || len(a) != len(l) {
@@ -149,17 +149,27 @@ func sameObject(a map[string]any, b any) bool {
 	return true
 }
 
-// compare compares numbers: exactly where both are 64-bit integers, else as float64, in which
-// what is too large is infinite.
-func compare(a, b json.Number) int {
-	x, errX := strconv.ParseInt(string(a), 10, 64)
-	y, errY := strconv.ParseInt(string(b), 10, 64)
-	if errX == nil && errY == nil {
-		return order(x, y)
+// A number is one of JSON: an integer where it is one of 64 bits, and else the nearest float64, in which what is
+// too large is infinite.
+type number struct {
+	whole   int64
+	isWhole bool
+	value   float64
+}
+
+func parseNumber(s json.Number) number {
+	if i, err := strconv.ParseInt(string(s), 10, 64); err == nil {
+		return number{i, true, float64(i)}
 	}
-	f, _ := strconv.ParseFloat(string(a), 64)
-	g, _ := strconv.ParseFloat(string(b), 64)
-	return order(f, g)
+	f, _ := strconv.ParseFloat(string(s), 64)
+	return number{value: f}
+}
+
+func (n number) compare(m number) int {
+	if n.isWhole && m.isWhole {
+		return order(n.whole, m.whole)
+	}
+	return order(n.value, m.value)
 }
 
 func order[T int64 | float64](a, b T) int {

@@ -227,10 +227,12 @@ func (r *reader) valueTest(n *yaml.Node, what string) (t valueTest) {
 	return t
 }
 
-func (r *reader) bound(n *yaml.Node, what string) *json.Number {
+func (r *reader) bound(n *yaml.Node, what string) *number {
+	before := len(r.problems)
 	v, ok := r.value(n, what).(json.Number)
-	if !ok {
+	if !ok && len(r.problems) == before {
 		r.addf(n, "%s: want a number", what)
 	}
-	return &v
+	bound := parseNumber(v)
+	return &bound
 }

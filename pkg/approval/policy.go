@@ -78,11 +78,11 @@ func (p *Policy) Evaluate(_ context.Context, who Caller, a Action) (v Verdict) {
 		if recover() != nil {
 			v = Verdict{Decision: Deny, Rule: ruleDefault, Reason: "the policy could not be evaluated for this call"}
 		}
-		v.Revision, v.Asking = p.revision, p.asking
 	}()
 	e := evaluation{who: who, action: &a}
 	e.gather(p.of(a.Tool).rules)
 	v = e.verdict(p.fallback)
+	v.Revision, v.Asking = p.revision, p.asking
 	if v.Decision != Deny {
 		p.spending(who, &a, &v)
 	}

@@ -1,5 +1,7 @@
 package approval
 
+import "sync"
+
 // What a search may show. A path is shown if the calling tool may see it, and if Read could: what
 // may not be read cannot be found either. Nobody is asked about each path, so a rule that asks hides it;
 // only the ask of the default does not, once the search itself is permitted.
@@ -17,21 +19,47 @@ type sight struct {
 
 // visible returns the filter for an evaluated action; nil where nothing can be hidden.
 func (p *Policy) visible(e *evaluation) PathFilter {
-	caller := p.sight(e, e.action.Tool)
-	reading := p.sight(e, readTool)
-	denies := p.fallback == Deny
-	if len(caller.hiding) == 0 && len(reading.hiding) == 0 && (!denies || caller.open && reading.open) {
+	if !p.canHide(e) {
 		return nil
 	}
+	denies := p.fallback == Deny
+	sights := sync.OnceValue(func() (s []*sight) { // not every call that may search does
+		s = append(s, p.sight(e, e.action.Tool))
+		if e.action.Tool != readTool {
+			s = append(s, p.sight(e, readTool))
+		}
+		return s
+	})
 	return func(path Path) Decision {
-		return min(caller.decide(path, denies), reading.decide(path, denies))
+		d := Allow
+		for _, s := range sights() {
+			d = min(d, s.decide(path, denies))
+		}
+		return d
 	}
+}
+
+// canHide reports whether there is a path that is hidden.
+func (p *Policy) canHide(e *evaluation) bool {
+	for _, tool := range []string{e.action.Tool, readTool} {
+		for _, r := range p.of(tool).sight {
+			if r.effect != Allow && e.looksAt(r, tool) {
+				return true
+			}
+		}
+	}
+	return p.fallback == Deny && !(p.sight(e, e.action.Tool).open && p.sight(e, readTool).open)
+}
+
+// looksAt reports whether r may say something to what tool sees.
+func (e *evaluation) looksAt(r *rule, tool string) bool {
+	return r.about(e.who) && (tool != e.action.Tool || e.argsHold(r)) && (r.effect != Ask || !e.answers(r))
 }
 
 func (p *Policy) sight(e *evaluation, tool string) *sight {
 	s := &sight{onlyRead: tool != e.action.Tool}
 	for _, r := range p.of(tool).sight {
-		if !r.about(e.who) || !s.onlyRead && !e.argsHold(r) || r.effect == Ask && e.answers(r) {
+		if !e.looksAt(r, tool) {
 			continue
 		}
 		if r.effect != Allow {

@@ -216,7 +216,7 @@ func TestReloadUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	for i := range 50 {
+	for i := range 20 {
 		f.write(text(i + 1))
 		if err := f.file.Reload(); err != nil {
 			t.Error(err)

@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -107,7 +106,7 @@ func checkPathGlob(glob string) error {
 	}
 	for _, part := range strings.Split(glob, "/") {
 		if part == "" || part == ".." || part == "." && glob != "." {
-			return fmt.Errorf("glob %q matches nothing: paths have no empty part, . or ..", glob)
+			return fmt.Errorf("glob %q matches nothing: no part of a path is empty, . or .. here", glob)
 		}
 	}
 	return nil
@@ -201,8 +200,6 @@ type pathCondition struct {
 	every bool // every path must fit, not just one
 	wary  bool // of a deny or an ask: an access that has no name here counts
 }
-
-var errNoGlobs = errors.New("paths without globs match nothing: add globs, such as [\"**\"]")
 
 func (c *pathCondition) counts(access Access) bool {
 	if c.ops == 0 {

@@ -267,8 +267,8 @@ func TestOrderMeansNothing(t *testing.T) {
 		"{id: h, effect: deny, tools: [Write], paths: {ops: [delete], globs: ['**']}, reason: never}",
 	}
 	var actions []approval.Action
-	for _, tool := range []string{"Read", "Grep", "Write", "Other"} {
-		for _, touched := range [][]string{nil, {"read:.env"}, {"read:src/a"}, {"create:src/a"}, {"update:src/a", "move:docs/b"}, {"update:docs/a"}} {
+	for _, tool := range []string{"Grep", "Write", "Other"} {
+		for _, touched := range [][]string{{"read:.env"}, {"create:src/a"}, {"update:src/a", "move:docs/b"}, {"update:docs/a"}} {
 			for _, args := range []string{`{}`, `{"limit": 200}`} {
 				actions = append(actions, approval.Action{Tool: tool, Effect: approval.ReadFiles, Paths: paths(touched...), Args: []byte(args)})
 			}

@@ -39,6 +39,12 @@ var defaults = map[Effect]Decision{
 	BuyPictures:  Allow,
 }
 
+// The ids of what decides where no rule does.
+const (
+	ruleOfDefault = "default"
+	ruleOfMode    = "require-approval"
+)
+
 type builtin struct{}
 
 // Default returns the evaluator that holds without a policy: reading and writing below
@@ -51,7 +57,7 @@ func (builtin) Evaluate(_ context.Context, _ Caller, a Action) Verdict {
 	if !known {
 		d = Ask
 	}
-	return Verdict{Decision: d, Rule: "default", Reason: fmt.Sprintf("the built-in default for %q is %s", a.Effect, d)}
+	return Verdict{Decision: d, Rule: ruleOfDefault, Reason: fmt.Sprintf("the built-in default for %q is %s", a.Effect, d)}
 }
 
 // Hides implements [Evaluator].
@@ -74,7 +80,7 @@ func (e moded) Evaluate(ctx context.Context, who Caller, a Action) Verdict {
 	v := e.ev.Evaluate(ctx, who, a)
 	switch {
 	case e.mode == Always && v.Decision == Allow:
-		v.Decision, v.Rule, v.Reason = Ask, "require-approval", "the server was started with --require-approval always"
+		v.Decision, v.Rule, v.Reason = Ask, ruleOfMode, "the server was started with --require-approval always"
 	case e.mode == Never && v.Decision == Ask:
 		v.Decision = Allow
 	}

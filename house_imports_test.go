@@ -42,6 +42,7 @@ var imports = map[string][]string{
 
 	"pkg/approval":               {"pkg/approval/command"},
 	"pkg/approval/command":       {},
+	"pkg/approval/seal":          {},
 	"pkg/container":              append([]string{"pkg/container/agents", "pkg/container/capture", "pkg/container/protocol"}, engine...),
 	"pkg/container/agent":        {"pkg/container/capture", "pkg/container/protocol"},
 	"pkg/container/agents":       {},
@@ -55,7 +56,7 @@ var imports = map[string][]string{
 	"pkg/patchapply/storagetest": {"pkg/patchapply"},
 	"pkg/responses":              {},
 	"pkg/textfile":               {},
-	"pkg/toolkit":                {"pkg/approval", "pkg/toolkit/streamable", "pkg/toolkit/wire"},
+	"pkg/toolkit":                {"pkg/approval", "pkg/approval/seal", "pkg/toolkit/streamable", "pkg/toolkit/wire"},
 	"pkg/toolkit/streamable":     {"pkg/toolkit/wire"},
 	"pkg/toolkit/wire":           {},
 

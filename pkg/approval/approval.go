@@ -6,14 +6,13 @@
 // no policy is configured, [WithMode] tightens or loosens it as a whole.
 //
 // The package knows no MCP types and asks nobody: who can be asked, and how, is the business
-// of the caller.
+// of the caller, who puts it into [Admit]. What was answered for a whole session is kept in a
+// [Memory].
 package approval
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/toolhost/toolhost/pkg/approval/command"
@@ -88,15 +87,6 @@ type Action struct {
 	Shell   *Shell          `json:"shell,omitzero"`   // what it would run; nil where it runs nothing
 	Count   int             `json:"count,omitzero"`   // how many of what a limit counts; 0 is 1
 	Summary string          `json:"summary,omitzero"` // for a person: one line, and below it the diff of a change
-}
-
-// Digest returns a hash of all that a says: who approved one action has approved no other.
-func (a Action) Digest() [sha256.Size]byte {
-	b, err := json.Marshal(a)
-	if err != nil { // Args is no JSON; nothing else can fail
-		b = fmt.Appendf(nil, "%#v", a)
-	}
-	return sha256.Sum256(b)
 }
 
 // A Shell is what an action would run, and where.
@@ -190,65 +180,4 @@ type Evaluator interface {
 	// Hides reports whether who is refused every call of a tool, whatever the arguments: such a
 	// tool is not shown.
 	Hides(who Caller, tool string) bool
-}
-
-// A Grant is the permission with which a call runs. The zero Grant shows nothing.
-type Grant struct {
-	allowed bool
-	visible PathFilter
-}
-
-// Unfiltered reports whether the grant shows every path, so that a search need not ask
-// for each one.
-func (g Grant) Unfiltered() bool { return g.allowed && g.visible == nil }
-
-// Shows reports whether a search under this grant may show p.
-func (g Grant) Shows(p Path) bool {
-	return g.allowed && (g.visible == nil || g.visible(p) == Allow)
-}
-
-// A DeniedError is the refusal of a call.
-type DeniedError struct {
-	Tool    string
-	Verdict Verdict // Decision is Deny or Ask; Ask means that nobody could be asked
-}
-
-// Error says what was refused, by which rule and why.
-func (e *DeniedError) Error() string {
-	why := e.Verdict.Reason
-	if e.Verdict.Rule != "" {
-		why += " (rule " + e.Verdict.Rule + ")"
-	}
-	if e.Verdict.Decision == Ask {
-		return fmt.Sprintf("%s needs approval and nobody can be asked here: %s", e.Tool, why)
-	}
-	return fmt.Sprintf("%s is denied: %s", e.Tool, why)
-}
-
-// Visible returns the text for the model; a refusal holds nothing that it may not read.
-func (e *DeniedError) Visible() string {
-	how := "the operator can allow it."
-	if e.Verdict.Decision == Ask {
-		how = "the operator can allow all that would ask: --require-approval never."
-	}
-	return e.Error() + "\nNothing was done. Do not repeat the call; " + how
-}
-
-// Decide puts a to ev and returns the grant of an allowed call, or a [*DeniedError]. An
-// evaluator that panics denies.
-func Decide(ctx context.Context, ev Evaluator, who Caller, a Action) (g Grant, err error) {
-	v := evaluate(ctx, ev, who, a)
-	if v.Decision != Allow {
-		return Grant{}, &DeniedError{Tool: a.Tool, Verdict: v}
-	}
-	return Grant{allowed: true, visible: v.Visible}, nil
-}
-
-func evaluate(ctx context.Context, ev Evaluator, who Caller, a Action) (v Verdict) {
-	defer func() {
-		if recover() != nil {
-			v = Verdict{Decision: Deny, Reason: "the policy could not be evaluated"}
-		}
-	}()
-	return ev.Evaluate(ctx, who, a)
 }

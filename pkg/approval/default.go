@@ -40,6 +40,12 @@ var defaults = map[Effect]Decision{
 	BuyPictures:  Allow,
 }
 
+// The ids of what decides where no rule does.
+const (
+	ruleOfDefault = "default"
+	ruleOfMode    = "require-approval"
+)
+
 // The limit of pictures that are paid for, without a policy.
 const (
 	boughtPictures = 20
@@ -64,7 +70,7 @@ func (b *builtin) Evaluate(_ context.Context, who Caller, a Action) Verdict {
 	if !known {
 		d = Ask
 	}
-	v := Verdict{Decision: d, Rule: ruleDefault, Reason: fmt.Sprintf("the built-in default for %q is %s", a.Effect, d)}
+	v := Verdict{Decision: d, Rule: ruleOfDefault, Reason: fmt.Sprintf("the built-in default for %q is %s", a.Effect, d)}
 	if a.Effect == BuyPictures {
 		b.bought.spending(who, &a, &v)
 	}
@@ -91,7 +97,7 @@ func (e moded) Evaluate(ctx context.Context, who Caller, a Action) Verdict {
 	v := e.ev.Evaluate(ctx, who, a)
 	switch {
 	case e.mode == Always && v.Decision == Allow:
-		v.Decision, v.Rule, v.Reason = Ask, ruleMode, "the server was started with --require-approval always"
+		v.Decision, v.Rule, v.Reason = Ask, ruleOfMode, "the server was started with --require-approval always"
 	case e.mode == Never && v.Decision == Ask:
 		v.Decision = Allow
 	}

@@ -150,8 +150,8 @@ func object(raw []byte, what string, known ...string) (map[string]json.RawMessag
 	return out, nil
 }
 
-// ruleRequest names what a request asked for.
-const ruleRequest = "request"
+// ruleOfRequest names what a request asked for.
+const ruleOfRequest = "request"
 
 type combined struct {
 	ev  Evaluator
@@ -169,11 +169,11 @@ func (c combined) Evaluate(ctx context.Context, who Caller, a Action) Verdict {
 	asks := c.req.Asks(a.Tool)
 	switch {
 	case v.Decision == Allow && asks:
-		v.Decision, v.Rule, v.Reason = Ask, ruleRequest, "the request wants to be asked about "+a.Tool
-		v.Rules = append(slices.Clone(v.Rules), ruleRequest)
-	case v.Decision == Ask && v.Rule == ruleDefault && !asks:
-		v.Decision, v.Rule, v.Reason = Allow, ruleRequest, "the request wants not to be asked about "+a.Tool
-		v.Rules = append(slices.Clone(v.Rules), ruleRequest)
+		v.Decision, v.Rule, v.Reason = Ask, ruleOfRequest, "the request wants to be asked about "+a.Tool
+		v.Rules = append(slices.Clone(v.Rules), ruleOfRequest)
+	case v.Decision == Ask && v.Rule == ruleOfDefault && !asks:
+		v.Decision, v.Rule, v.Reason = Allow, ruleOfRequest, "the request wants not to be asked about "+a.Tool
+		v.Rules = append(slices.Clone(v.Rules), ruleOfRequest)
 	}
 	return v
 }

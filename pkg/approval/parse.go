@@ -266,7 +266,7 @@ func nameOf(n *yaml.Node) string {
 var idText = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // reservedIDs name what decides where no rule does.
-var reservedIDs = []string{ruleDefault, ruleUndecided, ruleMode, ruleRequest}
+var reservedIDs = []string{ruleOfDefault, ruleOfUndecided, ruleOfMode, ruleOfRequest}
 
 func (r *reader) id(n *yaml.Node, what string) string {
 	s, ok := r.text(n, what+": id")

@@ -11,12 +11,8 @@ import (
 	"github.com/toolhost/toolhost/pkg/approval/command"
 )
 
-// The names of what decides where no rule of a policy does.
-const (
-	ruleDefault   = "default"
-	ruleUndecided = "undecided" // it cannot be said what a command line would run
-	ruleMode      = "require-approval"
-)
+// ruleOfUndecided is the id of what decides where it cannot be said what a command line would run.
+const ruleOfUndecided = "undecided"
 
 // A Policy is an [Evaluator] made of rules. Of all that match, a deny decides before an ask, and an
 // ask before an allow; their order and how specific they are mean nothing. Make one with [Parse] or [Load].
@@ -76,7 +72,7 @@ func (p *Policy) of(tool string) *toolRules {
 func (p *Policy) Evaluate(_ context.Context, who Caller, a Action) (v Verdict) {
 	defer func() {
 		if recover() != nil {
-			v = Verdict{Decision: Deny, Rule: ruleDefault, Reason: "the policy could not be evaluated for this call"}
+			v = Verdict{Decision: Deny, Rule: ruleOfDefault, Reason: "the policy could not be evaluated for this call"}
 		}
 	}()
 	e := evaluation{who: who, action: &a}
@@ -164,16 +160,16 @@ func (e *evaluation) verdict(fallback Decision) Verdict {
 	}
 	switch by := e.strictest(); {
 	case e.broken:
-		v.Decision, v.Rule, v.Reason = Deny, ruleDefault, "the arguments cannot be read, and rules depend on them"
+		v.Decision, v.Rule, v.Reason = Deny, ruleOfDefault, "the arguments cannot be read, and rules depend on them"
 	case e.runs.Limit != "":
-		v.Decision, v.Rule, v.Reason = Deny, ruleUndecided, "the command is too much to look at: "+e.runs.Limit
+		v.Decision, v.Rule, v.Reason = Deny, ruleOfUndecided, "the command is too much to look at: "+e.runs.Limit
 	case by == nil:
-		v.Decision, v.Rule, v.Reason = fallback, ruleDefault, "no rule matches, and the policy's default is "+fallback.String()
+		v.Decision, v.Rule, v.Reason = fallback, ruleOfDefault, "no rule matches, and the policy's default is "+fallback.String()
 	default:
 		v.Decision, v.Rule, v.Reason = by.effect, by.id, e.reason(by)
 	}
-	if e.runs.Undecided != "" && (v.Decision == Allow || v.Decision == Ask && v.Rule == ruleDefault) && e.restricts() {
-		v.Decision, v.Rule, v.Reason = Ask, ruleUndecided, "it cannot be said what would run: "+e.runs.Undecided
+	if e.runs.Undecided != "" && (v.Decision == Allow || v.Decision == Ask && v.Rule == ruleOfDefault) && e.restricts() {
+		v.Decision, v.Rule, v.Reason = Ask, ruleOfUndecided, "it cannot be said what would run: "+e.runs.Undecided
 	}
 	return v
 }

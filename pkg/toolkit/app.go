@@ -12,6 +12,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"github.com/toolhost/toolhost/pkg/approval"
+	"github.com/toolhost/toolhost/pkg/approval/seal"
 	"github.com/urfave/cli/v2"
 )
 
@@ -148,6 +149,7 @@ func commonFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "allowed-origins", Usage: "`ORIGIN` of web pages that may call, such as https://app.example.com; can be repeated, or a list with commas"},
 		&cli.BoolFlag{Name: "insecure-no-auth", Usage: "serve other machines without a token"},
 		&cli.StringFlag{Name: "require-approval", Usage: "`MODE`: policy, always (everything asks) or never (nothing asks)", Value: string(approval.AsDecided)},
+		&cli.StringFlag{Name: "approval-keys", Usage: "keys that seal what clients hold while a person is asked, in `FILE`: 32 bytes as hex or base64 on each line, the first seals; default: a new one", TakesFile: true},
 		&cli.StringSliceFlag{Name: "tools", Usage: "serve only `TOOL`; can be repeated, or a list with commas"},
 		&cli.StringFlag{Name: "tool-prefix", Usage: "put `PREFIX` before every tool name"},
 		&cli.StringSliceFlag{Name: "tool-name", Usage: "show a tool under another name, `OLD=NEW`; can be repeated"},
@@ -200,8 +202,32 @@ func (r *run) options(c *cli.Context) (o Options, err error) {
 		return o, fmt.Errorf("--require-approval: %w", err)
 	}
 	o.Evaluator = approval.WithMode(approval.Default(), mode)
+	if o.Keys, err = approvalKeys(c); err != nil {
+		return o, err
+	}
 	o.Names, err = r.names(c)
 	return o, err
+}
+
+// approvalKeys returns the keys of --approval-keys, or nil.
+func approvalKeys(c *cli.Context) (*seal.Ring, error) {
+	path := c.String("approval-keys")
+	switch {
+	case path == "" && c.IsSet("approval-keys"):
+		return nil, errors.New("--approval-keys is empty: name the file, or leave the flag out")
+	case path == "":
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--approval-keys: %w", err)
+	}
+	defer f.Close()
+	keys, err := seal.ReadKeys(f)
+	if err != nil {
+		return nil, fmt.Errorf("--approval-keys %s: %w", path, err)
+	}
+	return keys, nil
 }
 
 func (r *run) names(c *cli.Context) (Names, error) {

@@ -56,7 +56,7 @@ var imports = map[string][]string{
 	"pkg/patchapply/storagetest": {"pkg/patchapply"},
 	"pkg/responses":              {},
 	"pkg/textfile":               {},
-	"pkg/toolkit":                {"pkg/approval", "pkg/approval/seal", "pkg/toolkit/streamable", "pkg/toolkit/wire"},
+	"pkg/toolkit":                {"pkg/approval", "pkg/approval/command", "pkg/approval/seal", "pkg/toolkit/streamable", "pkg/toolkit/wire"},
 	"pkg/toolkit/streamable":     {"pkg/toolkit/wire"},
 	"pkg/toolkit/wire":           {},
 

@@ -33,9 +33,10 @@ func Add[In, P, Out any](s *Server, t Tool[In, P, Out]) error {
 	if err != nil {
 		return err
 	}
-	s.tools, s.canonical[shown] = append(s.tools, shown), t.Name
+	do := bind(s, &t)
+	s.tools, s.canonical[shown], s.works[t.Name] = append(s.tools, shown), t.Name, do
 	s.mcp.AddTool(def, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return s.serve(ctx, req, &t.Definition, bind(s, &t))
+		return s.serve(ctx, req, &t.Definition, do)
 	})
 	return nil
 }

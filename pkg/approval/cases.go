@@ -23,9 +23,9 @@ type Case struct {
 	Want     Decision // of a case; an example has none
 }
 
-// Stated reports whether the case itself says what the call would touch or run. If not, that is
-// for the tool's plan to find out.
-func (c *Case) Stated() bool { return len(c.Paths) > 0 || len(c.Commands) > 0 }
+// Stated reports whether the case itself says what the call would touch, run or count. If not, that
+// is for the tool's plan to find out.
+func (c *Case) Stated() bool { return len(c.Paths) > 0 || len(c.Commands) > 0 || c.Count > 0 }
 
 // Action returns what the case says as an action. Its commands are for sh, in /data.
 func (c *Case) Action() Action {

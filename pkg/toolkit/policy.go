@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/toolhost/toolhost/pkg/approval"
 	"github.com/urfave/cli/v2"
@@ -108,11 +109,16 @@ func within(path string, dirs []string) (string, error) {
 			known = append(known, place{dir, info})
 		}
 	}
-	full, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+	w := walk{known: known, at: root(path), left: parts(path)}
+	if !filepath.IsAbs(path) {
+		from, err := os.Getwd()
+		if err != nil {
+			return "", err
+		}
+		if w.at, err = filepath.EvalSymlinks(from); err != nil {
+			return "", err
+		}
 	}
-	w := walk{known: known, at: root(full), left: parts(full)}
 	return w.run()
 }
 
@@ -133,24 +139,25 @@ type walk struct {
 func root(full string) string { return filepath.VolumeName(full) + string(filepath.Separator) }
 
 func parts(path string) []string {
-	return strings.FieldsFunc(path[len(filepath.VolumeName(path)):], func(r rune) bool { return os.IsPathSeparator(uint8(r)) })
+	return strings.FieldsFunc(path[len(filepath.VolumeName(path)):], func(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) })
 }
 
 func (w *walk) run() (string, error) {
 	for len(w.left) > 0 {
-		if dir, err := w.here(); dir != "" || err != nil {
-			return dir, err
-		}
 		name := w.left[0]
 		w.left = w.left[1:]
 		switch name {
 		case ".":
-		case "..":
+			continue
+		case "..": // leads out of a directory, whatever is in it
 			w.at = filepath.Dir(w.at)
-		default:
-			if err := w.step(filepath.Join(w.at, name)); err != nil {
-				return "", err
-			}
+			continue
+		}
+		if dir, err := w.here(); dir != "" || err != nil {
+			return dir, err
+		}
+		if err := w.step(filepath.Join(w.at, name)); err != nil {
+			return "", err
 		}
 	}
 	return "", nil

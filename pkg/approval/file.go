@@ -19,7 +19,7 @@ type FileOptions struct {
 	ParseOptions
 	Every time.Duration // how often the file is looked at; 0 is DefaultEvery
 	// Report is told once of each version that cannot be used, after which the last good one still holds, and
-	// with nil of each new version that holds. It is called from whatever goroutine found out, one
+	// with nil of each that holds from then on. It is called from whatever goroutine found out, one
 	// call at a time; nil tells nobody.
 	Report func(revision string, err error)
 }
@@ -143,7 +143,10 @@ func (f *File) load() error {
 	}
 	older, rev := f.current.Load(), revision(data)
 	if rev == older.revision {
-		f.bad = ""
+		if f.bad != "" {
+			f.bad = ""
+			f.report(rev, nil)
+		}
 		return nil
 	}
 	if rev == f.bad {

@@ -104,9 +104,13 @@ func TestReload(t *testing.T) {
 	f.decides("x", approval.Ask)
 	f.write(denies)
 	f.decides("x", approval.Deny)
+	f.write(refused)
+	f.decides("x", approval.Deny)
+	f.write(denies)
+	f.decides("x", approval.Deny)
 	bad := `line 2: default: "Deny": write it in small letters: deny`
 	gone := "policy " + f.path + ": no such file or directory"
-	if diff := cmp.Diff([]string{"good", bad, gone, bad, "good", "good"}, f.said); diff != "" {
+	if diff := cmp.Diff([]string{"good", bad, gone, bad, "good", "good", bad, "good"}, f.said); diff != "" {
 		t.Errorf("reports: %s", diff)
 	}
 }

@@ -3,6 +3,7 @@ package approval
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/toolhost/toolhost/pkg/approval/command"
@@ -126,7 +127,9 @@ func (r *reader) command(n *yaml.Node, one *rule, what string) *command.Rule {
 	}
 	if len(r.problems) == 0 {
 		if err := c.Check(); err != nil {
-			r.addf(n, "%s: %s", what, err)
+			for line := range strings.Lines(err.Error()) {
+				r.addf(n, "%s: %s", what, strings.TrimSpace(line))
+			}
 		}
 	}
 	return c

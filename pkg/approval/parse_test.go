@@ -94,6 +94,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"in nothing", rule("args: {/n: {in: []}}"), []string{"rule a: args: /n: in: the list is empty"}},
 		{"present maybe", rule("args: {/n: {present: maybe}}"), []string{"want true or false"}},
 		{"command without argv", rule("command: {exact: true}"), []string{"rule a: command: argv is missing"}},
+		{"command with two mistakes", rule("command: {argv: ['l*'], flags_none: [all]}"), []string{"rule a: command: argv", "rule a: command: flags_none"}},
 		{"duration without unit", head + "ask: {timeout: '5'}\n", []string{"line 3: ask: timeout: \"5\": want a time greater than 0"}},
 		{"duration of two units", head + "ask: {timeout: 1h30m}\n", []string{"want a time greater than 0"}},
 		{"no duration at all", head + "ask: {timeout: 0s}\n", []string{"want a time greater than 0"}},

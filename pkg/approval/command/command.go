@@ -75,5 +75,5 @@ type Judgement struct {
 	Asked     []Match  // of ask rules
 	Undecided string   // why it cannot be said what would run; "" where it can
 	Allowed   []string // ids of the rules that together allow the whole; nil unless every part is allowed
-	Parts     []Part   // in the dialect of the shell, in order of discovery
+	Parts     []Part   // each once, as the shell's dialect has them, then what bash finds besides, in order of discovery
 }

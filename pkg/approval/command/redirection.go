@@ -48,7 +48,10 @@ func (r *reading) heredoc(d *syntax.Redirect, p place) text {
 		return text{}
 	}
 	var b builder
-	for _, part := range d.Hdoc.Parts {
+	for i, part := range d.Hdoc.Parts {
+		if i > 0 && !quoted && part.Pos().After(d.Hdoc.Parts[i-1].End()) { // what is between was taken out
+			r.unclear(p, "shells differ in where a here-document with a continued line ends")
+		}
 		lit, ok := part.(*syntax.Lit)
 		switch {
 		case !ok:
@@ -57,9 +60,6 @@ func (r *reading) heredoc(d *syntax.Redirect, p place) text {
 		case quoted:
 			b.WriteString(lit.Value)
 		default:
-			if strings.IndexByte(lit.Value, '\\') >= 0 {
-				r.bar(p)
-			}
 			b.unescape(lit.Value, "$`\\")
 		}
 	}

@@ -160,8 +160,9 @@ func (r *reading) callback(name string, args []text, p place) {
 	if i := slices.IndexFunc(args, func(a text) bool { return a.value == "--" }); name == "script" && i >= 0 {
 		r.call(args[i+1:], p.inside(name))
 	}
-	if name == "su" {
-		r.unclear(p, "su starts a shell")
+	if name == "su" || name == "script" {
+		r.unclear(p, "%s starts a shell", name)
+		r.stdin(name, variants("sh"), p)
 	}
 }
 
@@ -244,7 +245,8 @@ func (r *reading) interpreter(name string, args []text, p place) {
 	inline := slices.ContainsFunc(args, func(a text) bool {
 		return isOption(a.value) && a.value[1] != '-' && strings.ContainsAny(a.value[1:2], "ceErpn") || hasPrefix(a.value, "--eval", "--print", "--command")
 	})
-	if inline || !operand && (p.piped || len(p.stdin) > 0) {
+	editor := name == "ed" || name == "ex"
+	if inline || (editor || !operand) && (p.piped || len(p.stdin) > 0) {
 		r.unclear(p, "%s runs a program that is not read here", name)
 	}
 }

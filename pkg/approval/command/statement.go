@@ -17,6 +17,10 @@ func (r *reading) script(s string, p place) (n int) {
 	if what := unusual(s); what != "" {
 		r.unclear(p, "there is %s in the command", what)
 	}
+	if what := continued(s); what != "" {
+		r.unclear(p, "%s", what)
+		r.rough(s, p.inside("text behind a backslash"))
+	}
 	var bad error
 	parser := syntax.NewParser(syntax.Variant(p.lang))
 	for st, err := range parser.StmtsSeq(strings.NewReader(s)) {
@@ -32,7 +36,7 @@ func (r *reading) script(s string, p place) (n int) {
 	if bad != nil {
 		r.unclear(p, "the command does not parse: %v", bad)
 		if p.lang == syntax.LangBash {
-			r.rough(s, p.searched())
+			r.rough(s, p.inside("text that does not parse"))
 		}
 	}
 	return n
@@ -135,8 +139,6 @@ func (r *reading) within(n syntax.Node, p place) {
 			r.assigns(n, p)
 		case *syntax.Lit:
 			r.literal(n.Value, p)
-		case *syntax.ExtGlob:
-			r.literal(n.Pattern.Value, p)
 		default:
 			r.computes(n, p)
 		}
@@ -162,7 +164,7 @@ func (r *reading) assigns(a *syntax.Assign, p place) {
 func (r *reading) literal(s string, p place) {
 	if strings.Contains(s, "$(") || strings.Contains(strings.ReplaceAll(s, "\\`", ""), "`") {
 		r.unclear(p, "a pattern runs a command")
-		r.rough(s, p)
+		r.rough(s, p.inside("a pattern"))
 	}
 }
 

@@ -161,6 +161,14 @@ func TestLines(t *testing.T) {
 		{"sh", "git diff --out=x", "ask"},
 		{"sh", "git diff -- --output=x", "ask"},
 
+		// Text that is only data.
+		{"sh", "cat >f <<'E'\ncurl x | sh\nE", "ask"},
+		{"sh", "git commit -m 'no curl; rm -rf'", "ask"},
+		{"sh", "grep -r curl . | xargs grep curl", "ask"},
+		{"sh", "parallel apt-get install ::: curl", "ask"},
+		{"sh", "find . -name curl -exec grep curl {} +", "ask"},
+		{"sh", "which curl; type curl", "ask"},
+
 		// Names.
 		{"sh", "./curl x", "deny"},
 		{"sh", "/bin/ls", "ask"},

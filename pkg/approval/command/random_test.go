@@ -199,7 +199,9 @@ func TestWrappedStaysDenied(t *testing.T) {
 }
 
 // onlyWords reports whether a wrapping makes a simple command.
-func onlyWords(w string) bool { return !strings.ContainsAny(w, "(){};!<\\") && !strings.HasPrefix(w, "coproc") }
+func onlyWords(w string) bool {
+	return !strings.ContainsAny(w, "(){};!<\\") && !strings.HasPrefix(w, "coproc")
+}
 
 // TestRuleOrder shuffles the rules and wants the same judgement.
 func TestRuleOrder(t *testing.T) {

@@ -188,10 +188,13 @@ func (r *reading) executes(name string, args []text, p place) {
 
 // sources searches what parallel takes for commands where it is given none.
 func (r *reading) sources(args []text, p place) {
-	from := slices.IndexFunc(args, func(w text) bool { return strings.HasPrefix(w.value, ":::") })
 	r.unclear(p, "parallel makes commands from its input")
-	for i := from + 1; from >= 0 && i < len(args); i++ {
-		r.evaluate(args[i], "parallel", p)
+	from := slices.IndexFunc(args, func(w text) bool { return strings.HasPrefix(w.value, ":::") })
+	if from < 0 || len(wrappers["parallel"].starts(args[:from])) > 0 {
+		return
+	}
+	for _, a := range args[from+1:] {
+		r.evaluate(a, "parallel", p)
 	}
 }
 

@@ -42,8 +42,7 @@ func (r *reading) call(words []text, p place) {
 	if len(words) == 0 || !r.enter(&p) {
 		return
 	}
-	if r.parts++; r.parts > maxParts {
-		r.stop("there are more than %d commands", maxParts)
+	if !r.counted(words) {
 		return
 	}
 	if words[0].computed || words[0].value == "" {
@@ -66,6 +65,19 @@ func (r *reading) call(words []text, p place) {
 	r.variables(p, allowed)
 	r.lasting(words, p)
 	r.runs(words, p.searched())
+}
+
+// counted takes a call from what may be judged.
+func (r *reading) counted(words []text) bool {
+	r.parts++
+	r.words += len(words)
+	switch {
+	case r.parts > maxParts:
+		r.stop("there are more than %d commands", maxParts)
+	case r.words > maxTotal:
+		r.stop("the commands have more than %d words together", maxTotal)
+	}
+	return r.limit == ""
 }
 
 // unnamed is a command whose program is computed. Where that is nothing, the next word is the program.

@@ -14,7 +14,9 @@ const (
 	maxRead  = 256 << 10 // bytes parsed for one input, texts inside of texts counted each time
 	maxDepth = 48        // constructs inside of each other
 	maxParts = 1000      // simple commands of one input, counted in each dialect
-	maxWords = 2000      // words of one simple command
+	maxWords = 2000      // words of one simple command, and redirections of one statement
+	maxTotal = 100_000   // words of all simple commands together
+	maxOpen  = 500       // parentheses that are open at once
 	maxTests = 4 << 20   // words held against rules for their program, for one input
 )
 
@@ -80,8 +82,8 @@ type work struct {
 	in    Input
 	rules []Rule
 
-	bytes, parts, tests int
-	limit               string
+	bytes, parts, words, tests int
+	limit                      string
 }
 
 // stop notes that a limit is reached: nothing more is read.

@@ -52,8 +52,26 @@ func (r *reading) fits(s string) bool {
 		r.stop("commands inside of commands are longer than %d bytes together", maxRead)
 	case strings.IndexByte(s, 0) >= 0:
 		r.stop("there is a NUL byte in the command")
+	case mostOpen(s) > maxOpen:
+		r.stop("more than %d parentheses are open at once", maxOpen)
 	}
 	return r.limit == ""
+}
+
+// mostOpen returns how many parentheses are open at once, quoted ones among them. The parser goes one
+// level deeper for each, which takes long.
+func mostOpen(s string) (most int) {
+	open := 0
+	for _, c := range []byte(s) {
+		switch c {
+		case '(':
+			open++
+			most = max(most, open)
+		case ')':
+			open = max(open-1, 0)
+		}
+	}
+	return most
 }
 
 func (r *reading) statements(list []*syntax.Stmt, p place) {

@@ -59,6 +59,15 @@ func TestLines(t *testing.T) {
 		{"sh", "f() { curl x; }", "deny"},
 		{"bash", "function f { curl x; }", "deny"},
 
+		{"bash", "let 'a[$(curl x)]=1'", "deny"},
+		{"bash", "(( a['$(curl x)'] ))", "deny"},
+		{"bash", "[[ 'a[$(curl x)]' -gt 1 ]]", "deny"},
+		{"bash", "time -- curl x", "deny"},
+		{"sh", "eval -- curl x", "deny"},
+		{"zsh", "repeat 2 { curl x }", "deny"},
+		{"zsh", "for i (a b) curl x", "deny"},
+		{"ksh", "ls ${ curl x;}", "deny"},
+
 		// A name that was defined is no longer the program.
 		{"sh", "git() { ls; }; git status", "ask"},
 		{"sh", "git() { ls; }\ngit status", "ask"},
@@ -226,6 +235,10 @@ func TestUndecided(t *testing.T) {
 		{"sh", "python3 <<E\nx\nE", "python3"},
 		{"sh", "git -c core.pager=x status", "git -c"},
 		{"zsh", "<a", "READNULLCMD"},
+		{"zsh", "vi *(e:'vi x':)", "a glob of zsh"},
+		{"sh", "for PATH in a; do vi x; done", "PATH"},
+		{"bash", "coproc PATH { vi x; }", "PATH"},
+		{"bash", "select PATH in a; do vi x; done", "PATH"},
 		{"fish", "vi x; vi y", ""},
 		{"fish", "vi (x)", "fish is not known"},
 		{"sh", "cat <<\"a b\"\nx\na b\n", "delimiter"},

@@ -57,6 +57,9 @@ func (r *reading) runs(words []text, p place) {
 	name, args := base(words[0]), words[1:]
 	switch name {
 	case "eval":
+		if len(args) > 0 && args[0].value == "--" {
+			args = args[1:]
+		}
 		r.evaluate(joined(args), name, p)
 	case "trap":
 		r.trap(args, p)

@@ -60,7 +60,7 @@ var wrappers = map[string]wrapper{
 		"jobs=", "max-args=", "arg-file=", "sshlogin=", "colsep=", "delay=", "joblog=", "results=", "retries=", "timeout=", "workdir=", "keep-order", "dry-run", "verbose", "null", "bar", "eta", "progress", "ungroup",
 	}},
 	"busybox": {}, "toybox": {}, "nohup": {},
-	"command": {flags: "pvV"}, "builtin": {}, "exec": {flags: "cl", values: "a"}, "coproc": {}, "noglob": {}, "nocorrect": {}, "-": {},
+	"command": {flags: "pvV"}, "builtin": {}, "exec": {flags: "cl", values: "a"}, "coproc": {}, "noglob": {}, "nocorrect": {}, "-": {}, "--": {}, "{": {},
 	"repeat": {operands: 1}, "strace": {flags: "cCdfFhikqrtTvVwxyz", values: "abeEIoOpPsSuUX"}, "ltrace": {values: "abeFlnopsuwxX", flags: "cCfhiLrStTV"},
 	"gdb": {}, "valgrind": {}, "perf": {operands: 1}, "prlimit": {}, "setpriv": {}, "setarch": {operands: 1}, "numactl": {}, "cgexec": {values: "g"},
 	"systemd-run": {}, "dbus-run-session": {}, "firejail": {}, "bwrap": {}, "fakeroot": {}, "unbuffer": {flags: "p"}, "rlwrap": {}, "entr": {},

@@ -11,12 +11,14 @@ import (
 // simple reads a simple command: assignments in front, then words.
 func (r *reading) simple(c *syntax.CallExpr, p place) {
 	for _, a := range c.Assigns {
-		r.within(a, p.searched())
+		lasts := len(c.Args) == 0 || a.Name == nil || a.Index != nil || a.Array != nil || a.Append
 		switch {
-		case len(c.Args) == 0: // they last
+		case lasts:
 			r.bar(p)
-		case a.Name == nil || a.Index != nil || a.Array != nil || a.Append || r.text(a.Value, p).computed:
+			r.within(a, p.searched())
+		case r.text(a.Value, p).computed:
 			r.bar(p)
+			fallthrough
 		default:
 			p.env = append(p.env[:len(p.env):len(p.env)], a.Name.Value)
 		}
@@ -40,8 +42,7 @@ func (r *reading) call(words []text, p place) {
 	if len(words) == 0 || !r.enter(&p) {
 		return
 	}
-	if r.parts++; r.parts > maxParts {
-		r.stop("there are more than %d commands", maxParts)
+	if !r.counted(words) {
 		return
 	}
 	if words[0].computed || words[0].value == "" {
@@ -49,8 +50,6 @@ func (r *reading) call(words []text, p place) {
 		return
 	}
 	allowed := r.match(words, p)
-	r.variables(p, allowed)
-	r.lasting(words, p)
 	inner, names, passes := passing(words)
 	switch {
 	case p.search:
@@ -63,7 +62,22 @@ func (r *reading) call(words []text, p place) {
 	default:
 		r.bar(p)
 	}
+	r.variables(p, allowed)
+	r.lasting(words, p)
 	r.runs(words, p.searched())
+}
+
+// counted takes a call from what may be judged.
+func (r *reading) counted(words []text) bool {
+	r.parts++
+	r.words += len(words)
+	switch {
+	case r.parts > maxParts:
+		r.stop("there are more than %d commands", maxParts)
+	case r.words > maxTotal:
+		r.stop("the commands have more than %d words together", maxTotal)
+	}
+	return r.limit == ""
 }
 
 // unnamed is a command whose program is computed. Where that is nothing, the next word is the program.
@@ -73,8 +87,11 @@ func (r *reading) unnamed(words []text, p place) {
 	r.call(words[1:], p.searched().inside("…"))
 }
 
-// note records a part.
+// note records a part; of what is read once more, in another way, only what matters.
 func (r *reading) note(words []text, p place, rules []string) {
+	if p.again && len(rules) == 0 {
+		return
+	}
 	r.found = append(r.found, Part{Argv: shown(words), Within: p.within, Rules: rules})
 }
 
@@ -130,7 +147,7 @@ func (r *reading) lasting(words []text, p place) {
 		}
 	case "compgen", "complete", "bind", "fc":
 		for _, w := range args {
-			r.rough(w.value, p.searched())
+			r.rough(w.value, p.inside(name))
 		}
 		r.unclear(p, "%s runs what its words say", name)
 	}
@@ -141,7 +158,7 @@ func (r *reading) lasting(words []text, p place) {
 func (r *reading) evaluates(w text, p place) {
 	if _, subscript, ok := strings.Cut(w.value, "["); ok && strings.ContainsAny(subscript, "$`") {
 		r.unclear(p, "a subscript runs a command")
-		r.rough(subscript, p.searched())
+		r.rough(subscript, p.inside("a subscript"))
 	}
 }
 
@@ -153,14 +170,14 @@ func base(w text) string {
 	return path.Base(w.value)
 }
 
-// rough searches text that does not parse for denies: every stretch between characters that separate
-// commands is taken for one.
+// rough searches text for denies that is not parsed: every stretch between characters that
+// separate commands is taken for one.
 func (r *reading) rough(s string, p place) {
-	p = p.inside("text that does not parse")
+	p.search, p.again = true, true
 	stretches := strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune("\n;&|(){}`", c) })
 	for _, stretch := range stretches {
 		var words []text
-		for _, f := range strings.Fields(strings.NewReplacer(`'`, "", `"`, "", `\`, "").Replace(stretch)) {
+		for _, f := range strings.Fields(unquote.Replace(stretch)) {
 			name, _, assignment := strings.Cut(f, "=")
 			if len(words) == 0 && (slices.Contains(reserved, f) || assignment && isName(name)) {
 				continue
@@ -174,6 +191,9 @@ func (r *reading) rough(s string, p place) {
 		r.call(words, p)
 	}
 }
+
+// unquote takes quotes away.
+var unquote = strings.NewReplacer(`'`, "", `"`, "", `\`, "")
 
 // reserved are words that stand before a command.
 var reserved = []string{"!", "if", "then", "elif", "else", "while", "until", "do", "time", "coproc"}

@@ -6,9 +6,10 @@
 // handed to a shell. An allow holds only where the whole line is understood, and every part of it is
 // allowed.
 //
-// It runs nothing, looks up no program, expands no glob and resolves no link. What the programs do once they
-// run, it cannot know: `go test` runs whatever the tests say. A command rule is a seat belt; the container is
-// the boundary.
+// It runs nothing, looks up no program, expands no glob, resolves no link, and reads no language but
+// that of shells: not what awk, sed, make and Python are told. What programs do once they run, it
+// cannot know: `go test` runs whatever the tests say. A command rule is a seat belt; the container is the
+// boundary.
 package command
 
 // An Effect is what a rule does to the commands that match its pattern; the stricter is the
@@ -75,5 +76,5 @@ type Judgement struct {
 	Asked     []Match  // of ask rules
 	Undecided string   // why it cannot be said what would run; "" where it can
 	Allowed   []string // ids of the rules that together allow the whole; nil unless every part is allowed
-	Parts     []Part   // in the dialect of the shell, in order of discovery
+	Parts     []Part   // each once, as the shell's dialect has them, then what bash finds besides, in order of discovery
 }

@@ -44,6 +44,23 @@ func plain(s string) bool {
 	return true
 }
 
+// continued returns what the parser reads in another way than shells do: for it a backslash continues a
+// comment, and vanishes at the end of the text (mvdan.cc/sh v3.14.1). It returns "" where there is nothing of that kind.
+func continued(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return ""
+	}
+	for line := range strings.SplitSeq(s, "\n") {
+		if strings.HasSuffix(line, "\\") && strings.IndexByte(line, '#') >= 0 {
+			return "a comment may end in a backslash"
+		}
+	}
+	if tail := strings.TrimRight(s, "\\"); (len(s)-len(tail))%2 == 1 {
+		return "the command ends in a backslash"
+	}
+	return ""
+}
+
 // unusual returns the first character of s that a shell and a person may read in two ways:
 // control and format characters, blanks beyond ASCII, what is no UTF-8. The parser drops carriage returns, which
 // for bash are part of a word. It returns "" where there is none.

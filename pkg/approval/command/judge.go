@@ -14,8 +14,10 @@ const (
 	maxRead  = 256 << 10 // bytes parsed for one input, texts inside of texts counted each time
 	maxDepth = 48        // constructs inside of each other
 	maxParts = 1000      // simple commands of one input, counted in each dialect
-	maxWords = 2000      // words of one simple command
-	maxTests = 1 << 20   // words held against rules for one input
+	maxWords = 2000      // words of one simple command, and redirections of one statement
+	maxTotal = 100_000   // words of all simple commands together
+	maxOpen  = 500       // parentheses that are open at once
+	maxTests = 4 << 20   // words held against rules for their program, for one input
 )
 
 // Judge holds what would be run against rules, which are those whose other conditions hold. Each
@@ -30,13 +32,13 @@ func Judge(in Input, rules []Rule) (j Judgement) {
 	w := &work{in: in, rules: rules}
 	all := len(in.Commands) > 0
 	for _, text := range in.Commands {
-		for i, lang := range languages(in.Dialect) {
+		for _, lang := range languages(in.Dialect) {
 			r := w.read(text, lang)
 			if w.limit != "" {
 				return Judgement{Limit: w.limit}
 			}
 			all = all && !r.barred
-			j.add(r, i == 0)
+			j.add(r)
 		}
 	}
 	slices.Sort(j.Allowed)
@@ -47,17 +49,23 @@ func Judge(in Input, rules []Rule) (j Judgement) {
 	return j
 }
 
-// add takes over what a reading found; Parts only of the first reading, which is the shell's own.
-func (j *Judgement) add(r *reading, own bool) {
+// add takes over what a reading found.
+func (j *Judgement) add(r *reading) {
 	j.Denied = union(j.Denied, r.denied)
 	j.Asked = union(j.Asked, r.asked)
 	j.Allowed = append(j.Allowed, r.allowed...)
 	if j.Undecided == "" {
 		j.Undecided = r.undecided
 	}
-	if own {
-		j.Parts = append(j.Parts, r.found...)
+	for _, part := range r.found {
+		if !slices.ContainsFunc(j.Parts, part.same) {
+			j.Parts = append(j.Parts, part)
+		}
 	}
+}
+
+func (part Part) same(other Part) bool {
+	return part.Within == other.Within && slices.Equal(part.Argv, other.Argv)
 }
 
 func union(to, from []Match) []Match {
@@ -74,8 +82,8 @@ type work struct {
 	in    Input
 	rules []Rule
 
-	bytes, parts, tests int
-	limit               string
+	bytes, parts, words, tests int
+	limit                      string
 }
 
 // stop notes that a limit is reached: nothing more is read.
@@ -105,6 +113,7 @@ type place struct {
 	depth  int
 	within string
 	search bool     // only denies and asks are looked for, since what it is inside of is barred
+	again  bool     // it is read once more, in a way that is less likely
 	env    []string // names that are set for it
 	writes []string // what its output goes to, absolute; "" where that cannot be known
 	stdin  []text   // what may be on its input

@@ -20,28 +20,28 @@ const (
 // the ids of the allow rules that do.
 func (r *reading) match(words []text, p place) (allowed []string) {
 	var rules []string
+	var denied, asked []Match
 	open := ""
 	for i := range r.rules {
 		rule := &r.rules[i]
+		if !concerns(rule, words[0]) {
+			continue
+		}
 		if !r.test(len(words)) {
 			return nil
 		}
-		if rule.Effect == Allow {
-			if allows(rule.Pattern, words, p) {
-				allowed, rules = append(allowed, rule.ID), append(rules, rule.ID)
-			}
-			continue
-		}
-		switch applies(rule.Pattern, words) {
-		case yes:
-			rules = append(rules, rule.ID)
-			r.record(rule, words)
-		case maybe:
-			if open == "" || rule.ID < open {
-				open = rule.ID
-			}
+		switch t := holds(rule, words, p); {
+		case t == yes && rule.Effect == Allow:
+			allowed, rules = append(allowed, rule.ID), append(rules, rule.ID)
+		case t == yes && rule.Effect == Ask:
+			asked, rules = append(asked, Match{Rule: rule.ID, Command: line(words)}), append(rules, rule.ID)
+		case t == yes:
+			denied, rules = append(denied, Match{Rule: rule.ID, Command: line(words)}), append(rules, rule.ID)
+		case t == maybe && (open == "" || rule.ID < open):
+			open = rule.ID
 		}
 	}
+	r.denied, r.asked = union(r.denied, inOrder(denied)), union(r.asked, inOrder(asked))
 	if open != "" {
 		r.unclear(p.searched(), "whether rule %s applies depends on a computed word: %s", open, line(words))
 	}
@@ -49,6 +49,18 @@ func (r *reading) match(words []text, p place) (allowed []string) {
 	slices.Sort(rules)
 	r.note(words, p, rules)
 	return allowed
+}
+
+// concerns reports whether a rule is about a program.
+func concerns(rule *Rule, program text) bool {
+	switch {
+	case len(rule.Pattern.Argv) == 0:
+		return false
+	case rule.Effect == Allow:
+		return slices.Contains(rule.Pattern.Argv[0], program.value)
+	}
+	b := base(program)
+	return slices.ContainsFunc(rule.Pattern.Argv[0], func(n string) bool { return base(text{value: n}) == b })
 }
 
 // test counts the words that one rule is held against.
@@ -59,23 +71,25 @@ func (r *reading) test(words int) bool {
 	return r.limit == ""
 }
 
-// record notes a match; those of one call are in order of their rules.
-func (r *reading) record(rule *Rule, words []text) {
-	list := &r.denied
-	if rule.Effect == Ask {
-		list = &r.asked
-	}
-	m := Match{Rule: rule.ID, Command: line(words)}
-	if !slices.Contains(*list, m) {
-		*list = append(*list, m)
-	}
+// inOrder sorts the matches of one call by their rules.
+func inOrder(list []Match) []Match {
+	slices.SortFunc(list, func(a, b Match) int { return strings.Compare(a.Rule, b.Rule) })
+	return list
 }
 
-// applies holds a call against the pattern of a deny or ask rule, generously.
-func applies(pt Pattern, words []text) truth {
-	if len(pt.Argv) == 0 || !named(pt.Argv[0], words[0]) {
-		return no
+// holds holds a call against a rule.
+func holds(rule *Rule, words []text, p place) truth {
+	switch {
+	case rule.Effect != Allow:
+		return applies(rule.Pattern, words)
+	case allows(rule.Pattern, words, p):
+		return yes
 	}
+	return no
+}
+
+// applies holds a call of a rule's program against the pattern of a deny or ask rule, generously.
+func applies(pt Pattern, words []text) truth {
 	args := words[1:]
 	if pt.Exact {
 		return exactly(pt.Argv[1:], args)
@@ -91,12 +105,6 @@ func applies(pt Pattern, words []text) truth {
 		}
 	}
 	return t
-}
-
-// named reports whether a program is one of names, wherever it lies.
-func named(names []string, program text) bool {
-	b := base(program)
-	return slices.ContainsFunc(names, func(n string) bool { return base(text{value: n}) == b })
 }
 
 // exactly compares all words.
@@ -178,9 +186,9 @@ func givesOne(group []string, words []text) truth {
 	return t
 }
 
-// allows holds a call against the pattern of an allow rule, narrowly.
+// allows holds a call of a rule's program against the pattern of an allow rule, narrowly.
 func allows(pt Pattern, words []text, p place) bool {
-	if p.search || len(pt.Argv) == 0 || len(words) < len(pt.Argv) || pt.Exact && len(words) > len(pt.Argv) {
+	if p.search || len(words) < len(pt.Argv) || pt.Exact && len(words) > len(pt.Argv) {
 		return false
 	}
 	for i, w := range words {

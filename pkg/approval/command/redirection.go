@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -10,6 +11,11 @@ import (
 // redirections reads the redirections of a statement and returns the place of what is
 // inside of it.
 func (r *reading) redirections(list []*syntax.Redirect, p place) place {
+	if len(list) > maxWords {
+		r.stop("a command has more than %d redirections", maxWords)
+		return p
+	}
+	p.writes, p.stdin = slices.Clip(p.writes), slices.Clip(p.stdin) // others have them, too
 	for _, d := range list {
 		if d.N != nil && strings.Trim(d.N.Value, "0123456789") != "" { // {name}>file
 			r.bar(p)
@@ -17,13 +23,13 @@ func (r *reading) redirections(list []*syntax.Redirect, p place) place {
 		}
 		switch d.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
-			p.stdin = given(p.stdin, r.heredoc(d, p))
+			p.stdin = append(p.stdin, r.heredoc(d, p))
 		case syntax.WordHdoc:
 			w := r.text(d.Word, p)
 			if w.computed {
 				r.bar(p)
 			}
-			p.stdin = given(p.stdin, w)
+			p.stdin = append(p.stdin, w)
 		case syntax.RdrIn:
 			p = r.input(r.text(d.Word, p), p)
 		case syntax.DplIn, syntax.DplOut:
@@ -34,8 +40,6 @@ func (r *reading) redirections(list []*syntax.Redirect, p place) place {
 	}
 	return p
 }
-
-func given(to []text, t text) []text { return append(to[:len(to):len(to)], t) }
 
 // heredoc returns the body of a here-document. Where it ends is beyond doubt only if the delimiter is
 // plain, and no line of an unquoted one is continued.
@@ -48,7 +52,10 @@ func (r *reading) heredoc(d *syntax.Redirect, p place) text {
 		return text{}
 	}
 	var b builder
-	for _, part := range d.Hdoc.Parts {
+	for i, part := range d.Hdoc.Parts {
+		if i > 0 && !quoted && part.Pos().After(d.Hdoc.Parts[i-1].End()) { // what is between was taken out
+			r.unclear(p, "shells differ in where a here-document with a continued line ends")
+		}
 		lit, ok := part.(*syntax.Lit)
 		switch {
 		case !ok:
@@ -57,9 +64,6 @@ func (r *reading) heredoc(d *syntax.Redirect, p place) text {
 		case quoted:
 			b.WriteString(lit.Value)
 		default:
-			if strings.IndexByte(lit.Value, '\\') >= 0 {
-				r.bar(p)
-			}
 			b.unescape(lit.Value, "$`\\")
 		}
 	}
@@ -139,7 +143,7 @@ func (r *reading) output(file text, p place) place {
 		name = r.resolve(file)
 	}
 	if name != "/dev/null" {
-		p.writes = append(p.writes[:len(p.writes):len(p.writes)], name)
+		p.writes = append(p.writes, name)
 	}
 	return p
 }

@@ -57,6 +57,9 @@ func (r *reading) runs(words []text, p place) {
 	name, args := base(words[0]), words[1:]
 	switch name {
 	case "eval":
+		if len(args) > 0 && args[0].value == "--" {
+			args = args[1:]
+		}
 		r.evaluate(joined(args), name, p)
 	case "trap":
 		r.trap(args, p)
@@ -160,8 +163,9 @@ func (r *reading) callback(name string, args []text, p place) {
 	if i := slices.IndexFunc(args, func(a text) bool { return a.value == "--" }); name == "script" && i >= 0 {
 		r.call(args[i+1:], p.inside(name))
 	}
-	if name == "su" {
-		r.unclear(p, "su starts a shell")
+	if name == "su" || name == "script" {
+		r.unclear(p, "%s starts a shell", name)
+		r.stdin(name, variants("sh"), p)
 	}
 }
 
@@ -187,10 +191,13 @@ func (r *reading) executes(name string, args []text, p place) {
 
 // sources searches what parallel takes for commands where it is given none.
 func (r *reading) sources(args []text, p place) {
-	from := slices.IndexFunc(args, func(w text) bool { return strings.HasPrefix(w.value, ":::") })
 	r.unclear(p, "parallel makes commands from its input")
-	for i := from + 1; from >= 0 && i < len(args); i++ {
-		r.evaluate(args[i], "parallel", p)
+	from := slices.IndexFunc(args, func(w text) bool { return strings.HasPrefix(w.value, ":::") })
+	if from < 0 || len(wrappers["parallel"].starts(args[:from])) > 0 {
+		return
+	}
+	for _, a := range args[from+1:] {
+		r.evaluate(a, "parallel", p)
 	}
 }
 
@@ -244,7 +251,8 @@ func (r *reading) interpreter(name string, args []text, p place) {
 	inline := slices.ContainsFunc(args, func(a text) bool {
 		return isOption(a.value) && a.value[1] != '-' && strings.ContainsAny(a.value[1:2], "ceErpn") || hasPrefix(a.value, "--eval", "--print", "--command")
 	})
-	if inline || !operand && (p.piped || len(p.stdin) > 0) {
+	editor := name == "ed" || name == "ex"
+	if inline || (editor || !operand) && (p.piped || len(p.stdin) > 0) {
 		r.unclear(p, "%s runs a program that is not read here", name)
 	}
 }

@@ -72,6 +72,7 @@ func (r *reading) handOver(t text, what string, langs []syntax.LangVariant, p pl
 	for _, lang := range langs {
 		p.lang = lang
 		r.script(t.value, p)
+		p.again = true
 	}
 }
 

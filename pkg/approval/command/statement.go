@@ -17,6 +17,10 @@ func (r *reading) script(s string, p place) (n int) {
 	if what := unusual(s); what != "" {
 		r.unclear(p, "there is %s in the command", what)
 	}
+	if what := continued(s); what != "" {
+		r.unclear(p, "%s", what)
+		r.rough(s, p.inside("text behind a backslash"))
+	}
 	var bad error
 	parser := syntax.NewParser(syntax.Variant(p.lang))
 	for st, err := range parser.StmtsSeq(strings.NewReader(s)) {
@@ -31,8 +35,8 @@ func (r *reading) script(s string, p place) (n int) {
 	}
 	if bad != nil {
 		r.unclear(p, "the command does not parse: %v", bad)
-		if p.lang == syntax.LangBash {
-			r.rough(s, p.searched())
+		if p.lang != syntax.LangPOSIX { // what the simplest language lacks, bash reads better
+			r.rough(s, p.inside("text that does not parse"))
 		}
 	}
 	return n
@@ -48,8 +52,26 @@ func (r *reading) fits(s string) bool {
 		r.stop("commands inside of commands are longer than %d bytes together", maxRead)
 	case strings.IndexByte(s, 0) >= 0:
 		r.stop("there is a NUL byte in the command")
+	case mostOpen(s) > maxOpen:
+		r.stop("more than %d parentheses are open at once", maxOpen)
 	}
 	return r.limit == ""
+}
+
+// mostOpen returns how many parentheses are open at once, quoted ones among them. The parser goes one
+// level deeper for each, which takes long.
+func mostOpen(s string) (most int) {
+	open := 0
+	for _, c := range []byte(s) {
+		switch c {
+		case '(':
+			open++
+			most = max(most, open)
+		case ')':
+			open = max(open-1, 0)
+		}
+	}
+	return most
 }
 
 func (r *reading) statements(list []*syntax.Stmt, p place) {
@@ -132,11 +154,9 @@ func (r *reading) within(n syntax.Node, p place) {
 			r.statements(n.Stmts, p.inside(n.Op.String()+" )"))
 			return false
 		case *syntax.Assign:
-			r.assigns(n, p)
+			return r.assigns(n, p)
 		case *syntax.Lit:
 			r.literal(n.Value, p)
-		case *syntax.ExtGlob:
-			r.literal(n.Pattern.Value, p)
 		default:
 			r.computes(n, p)
 		}
@@ -144,8 +164,8 @@ func (r *reading) within(n syntax.Node, p place) {
 	})
 }
 
-// assigns notes a variable that is set for all that follows.
-func (r *reading) assigns(a *syntax.Assign, p place) {
+// assigns notes a variable that is set for all that follows. It is false if nothing is left to read inside.
+func (r *reading) assigns(a *syntax.Assign, p place) bool {
 	if a.Index != nil {
 		r.arithmetic(a.Index, p)
 	}
@@ -154,15 +174,17 @@ func (r *reading) assigns(a *syntax.Assign, p place) {
 		r.sets(a.Name.Value, p)
 	case a.Value != nil: // of a declaration, such as "PATH=x" in quotes
 		r.declares(r.text(a.Value, p), p)
+		return false
 	}
+	return true
 }
 
-// literal looks at text that the parser keeps as it stands, such as the pattern of an
-// extended glob: shells expand what is in it.
+// literal looks at text that the parser keeps as it stands, such as the pattern of an extended glob, and at quoted
+// text in arithmetic: shells expand what is in it.
 func (r *reading) literal(s string, p place) {
 	if strings.Contains(s, "$(") || strings.Contains(strings.ReplaceAll(s, "\\`", ""), "`") {
-		r.unclear(p, "a pattern runs a command")
-		r.rough(s, p)
+		r.unclear(p, "a pattern or a subscript runs a command")
+		r.rough(s, p.inside("a pattern or a subscript"))
 	}
 }
 
@@ -193,6 +215,12 @@ func (r *reading) computes(n syntax.Node, p place) {
 		}
 	case *syntax.ParamExp:
 		r.parameter(n, p)
+	case *syntax.WordIter:
+		r.sets(n.Name.Value, p)
+	case *syntax.CoprocClause:
+		if n.Name != nil {
+			r.sets(n.Name.Lit(), p)
+		}
 	}
 }
 
@@ -210,6 +238,7 @@ func (r *reading) arithmetic(x syntax.ArithmExpr, p place) {
 	syntax.Walk(x, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Word:
+			r.subscripts(n, p)
 			if strings.Trim(n.Lit(), "0123456789@*") != "" || n.Lit() == "" {
 				r.unclear(p, "arithmetic evaluates the values of variables")
 			}
@@ -220,6 +249,22 @@ func (r *reading) arithmetic(x syntax.ArithmExpr, p place) {
 		}
 		return true
 	})
+}
+
+// subscripts searches the quoted text of a word in arithmetic.
+func (r *reading) subscripts(w *syntax.Word, p place) {
+	for _, part := range w.Parts {
+		switch part := part.(type) {
+		case *syntax.SglQuoted:
+			r.literal(part.Value, p)
+		case *syntax.DblQuoted:
+			for _, inner := range part.Parts {
+				if lit, ok := inner.(*syntax.Lit); ok {
+					r.literal(strings.ReplaceAll(lit.Value, `\`, ""), p)
+				}
+			}
+		}
+	}
 }
 
 func (r *reading) parameter(e *syntax.ParamExp, p place) {

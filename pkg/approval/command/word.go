@@ -80,6 +80,9 @@ func (r *reading) text(w *syntax.Word, p place) text {
 			}
 			b.literal(part.Value, i == 0, r.dialect)
 			r.literal(part.Value, p.searched())
+			if r.dialect == "zsh" && strings.IndexByte(part.Value, '(') >= 0 {
+				r.unclear(p, "a glob of zsh may run a command")
+			}
 		case *syntax.SglQuoted:
 			if part.Dollar {
 				b.compute()

@@ -60,7 +60,7 @@ var wrappers = map[string]wrapper{
 		"jobs=", "max-args=", "arg-file=", "sshlogin=", "colsep=", "delay=", "joblog=", "results=", "retries=", "timeout=", "workdir=", "keep-order", "dry-run", "verbose", "null", "bar", "eta", "progress", "ungroup",
 	}},
 	"busybox": {}, "toybox": {}, "nohup": {},
-	"command": {flags: "pvV"}, "builtin": {}, "exec": {flags: "cl", values: "a"}, "coproc": {}, "noglob": {}, "nocorrect": {}, "-": {},
+	"command": {flags: "pvV"}, "builtin": {}, "exec": {flags: "cl", values: "a"}, "coproc": {}, "noglob": {}, "nocorrect": {}, "-": {}, "--": {}, "{": {},
 	"repeat": {operands: 1}, "strace": {flags: "cCdfFhikqrtTvVwxyz", values: "abeEIoOpPsSuUX"}, "ltrace": {values: "abeFlnopsuwxX", flags: "cCfhiLrStTV"},
 	"gdb": {}, "valgrind": {}, "perf": {operands: 1}, "prlimit": {}, "setpriv": {}, "setarch": {operands: 1}, "numactl": {}, "cgexec": {values: "g"},
 	"systemd-run": {}, "dbus-run-session": {}, "firejail": {}, "bwrap": {}, "fakeroot": {}, "unbuffer": {flags: "p"}, "rlwrap": {}, "entr": {},
@@ -147,18 +147,28 @@ func (s *starts) widthLong(name string, attached bool, either func()) int {
 // unwrap searches the commands that a wrapper may run.
 func (r *reading) unwrap(w wrapper, words []text, p place) {
 	name, args := base(words[0]), words[1:]
-	for _, i := range w.starts(args) {
+	found := w.starts(args)
+	if len(found) == 0 && slices.Contains(startShells, name) {
+		r.stdin(name, variants("sh"), p)
+	}
+	for _, i := range found {
 		inner := args[i:]
 		switch {
-		case w.joined:
+		case w.joined: // or not, as with `watch -x`
 			r.evaluate(joined(inner), name, p)
+			p.again = true
+			r.call(inner, p.inside(name))
 		case name == "xargs":
 			r.call(append(replaced(args[:i], inner), computedText), p.inside(name))
 		default:
 			r.call(inner, p.inside(name))
 		}
+		p.again = true
 	}
 }
+
+// startShells are wrappers that start a shell where they are given no command, or may be told to.
+var startShells = []string{"sudo", "doas", "chroot", "unshare", "nsenter", "ssh", "runuser", "setarch"}
 
 // replaced returns the words of a command for xargs: what it replaces is computed.
 func replaced(options, inner []text) []text {

@@ -74,6 +74,13 @@ func (m *Memory) Forget(who Caller) {
 	delete(m.callers, key)
 }
 
+// Callers returns for how many callers something is held.
+func (m *Memory) Callers() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.callers)
+}
+
 // makeRoom sees that there is room for one caller more.
 func (m *Memory) makeRoom(now time.Time) {
 	if m.callers == nil {

@@ -78,7 +78,7 @@ func index(token string) (int, bool) {
 	return i, err == nil
 }
 
-func (c *argCondition) holds(args any) bool { return c.test.holds(lookUp(args, c.path)) }
+func (c *argCondition) holds(args *arguments) bool { return c.test.holds(args.at(c.path)) }
 
 func (t *valueTest) holds(v any) bool {
 	if t.present != nil {
@@ -184,16 +184,39 @@ func order[T int64 | float64](a, b T) int {
 
 var errNoObject = errors.New("the arguments are no JSON object")
 
-// parseArgs reads the arguments of an action for conditions.
-func parseArgs(raw json.RawMessage) (map[string]any, error) {
+// arguments are an object of which only what conditions look at is parsed.
+type arguments struct {
+	raw    map[string]json.RawMessage
+	parsed map[string]any
+}
+
+func parseArgs(raw json.RawMessage) (*arguments, error) {
+	a := &arguments{}
 	if len(raw) == 0 {
-		return nil, nil
+		return a, nil
 	}
+	if err := json.Unmarshal(raw, &a.raw); err != nil {
+		return a, errNoObject
+	}
+	return a, nil
+}
+
+// at returns the value at a pointer; nil where there is none.
+func (a *arguments) at(path []string) any {
+	v, ok := a.parsed[path[0]]
+	if raw, there := a.raw[path[0]]; !ok && there {
+		v = a.parse(path[0], raw)
+	}
+	return lookUp(v, path[1:])
+}
+
+func (a *arguments) parse(name string, raw json.RawMessage) (v any) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
-	var m map[string]any
-	if err := dec.Decode(&m); err != nil {
-		return nil, errNoObject
+	_ = dec.Decode(&v) // raw is part of what was valid
+	if a.parsed == nil {
+		a.parsed = map[string]any{}
 	}
-	return m, nil
+	a.parsed[name] = v
+	return v
 }

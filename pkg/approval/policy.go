@@ -92,9 +92,8 @@ func (p *Policy) Evaluate(_ context.Context, who Caller, a Action) (v Verdict) {
 type evaluation struct {
 	who      Caller
 	action   *Action
-	args     any // of the action, once parsed
-	parsed   bool
-	broken   bool // the arguments cannot be read
+	args     *arguments // of the action, once one is looked at
+	broken   bool       // they cannot be read
 	matched  []*rule
 	commands []command.Rule
 	runs     command.Judgement
@@ -140,9 +139,9 @@ func (e *evaluation) argsHold(r *rule) bool {
 	if len(r.args) == 0 {
 		return true
 	}
-	if !e.parsed {
+	if e.args == nil {
 		args, err := parseArgs(e.action.Args)
-		e.args, e.parsed, e.broken = args, true, err != nil
+		e.args, e.broken = args, err != nil
 	}
 	for i := range r.args {
 		if !r.args[i].holds(e.args) {

@@ -118,7 +118,7 @@ func (s *sight) holds(r *rule, p Path) bool {
 	if !s.onlyRead || len(r.args) == 0 {
 		return true
 	}
-	args := map[string]any{"file_path": p.Rel, "path": p.Rel}
+	args := &arguments{parsed: map[string]any{"file_path": p.Rel, "path": p.Rel}}
 	for i := range r.args {
 		if !r.args[i].holds(args) {
 			return false

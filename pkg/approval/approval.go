@@ -145,7 +145,8 @@ type PathFilter func(p Path) Decision
 // A Verdict is an evaluator's answer.
 type Verdict struct {
 	Decision Decision
-	Rule     string     // id of the rule that decided
+	Rule     string     // id of the rule or limit that decided
+	Limit    bool       // Rule is a limit, which is used up
 	Rules    []string   // ids of all rules that matched, Rule among them
 	Reason   string     // for the model, the person and the log; no secrets
 	Revision string     // of the policy; "" where it is built in

@@ -98,8 +98,12 @@ func (e *DeniedError) mend() string {
 	v := e.Verdict
 	rule := fmt.Sprintf("{id: allow-%s, effect: allow, tools: [%s]}", e.Tool, e.Tool)
 	switch {
+	case v.Limit && v.Revision != "":
+		return fmt.Sprintf("wait, or the operator can raise the limit %s in the policy file.", v.Rule)
 	case v.Decision != Ask:
 		return "the operator can allow it."
+	case v.Rule == ruleOfUndecided:
+		return "write the command in plain words, without variables and what else is computed when it runs; or the operator can set unattended: allow for all that asks where nobody can be asked."
 	case v.Rule == ruleOfMode:
 		return "the operator can allow it: start the server without --require-approval always."
 	case v.Revision == "":

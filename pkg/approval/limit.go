@@ -169,7 +169,7 @@ func (p *Policy) spending(who Caller, a *Action, v *Verdict) {
 		s.passed = append(s.passed, l)
 		v.Rules = append(v.Rules, l.id)
 		if l.over < v.Decision || l.over == v.Decision && v.Rule == ruleOfDefault {
-			v.Decision, v.Rule, v.Reason = l.over, l.id, l.reason(s.count, wait)
+			v.Decision, v.Rule, v.Limit, v.Reason = l.over, l.id, true, l.reason(s.count, wait)
 		}
 	}
 	if s != nil {

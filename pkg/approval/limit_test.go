@@ -1,6 +1,7 @@
 package approval_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -58,7 +59,7 @@ func TestLimits(t *testing.T) {
 					fmt.Sscan(what, &n)
 					v := run(t, p, who, approval.Action{Tool: "x", Count: n})
 					got += map[approval.Decision]string{approval.Deny: "d", approval.Ask: "q", approval.Allow: "a"}[v.Decision]
-					if limited := v.Rule == "l"; limited != (v.Decision != approval.Allow) {
+					if limited := v.Rule == "l" && v.Limit; limited != (v.Decision != approval.Allow) {
 						t.Errorf("got %+v", v)
 					}
 				}
@@ -200,4 +201,28 @@ func TestDefaultLimitsBoughtPictures(t *testing.T) {
 			time.Sleep(tt.sleep)
 		}
 	})
+}
+
+// Who is refused reads what would help: it is no rule that refuses.
+func TestWhatHelpsWhereNoRuleRefuses(t *testing.T) {
+	p := parse(t, `
+version: 1
+default: allow
+rules: [{id: no-curl, effect: deny, tools: [shell], command: {argv: [curl]}}]
+limits: [{id: none, tools: [x], max: 0, per: 1h}, {id: few, tools: [y], max: 0, per: 1h, over: ask}]
+`)
+	for _, tt := range []struct {
+		a    approval.Action
+		want string
+	}{
+		{approval.Action{Tool: "x"}, "raise the limit none in the policy file"},
+		{approval.Action{Tool: "y"}, "raise the limit few in the policy file"},
+		{shell("X=a; $X"), "write the command in plain words"},
+	} {
+		_, err := approval.Decide(t.Context(), p, approval.Caller{}, tt.a)
+		var denied *approval.DeniedError
+		if !errors.As(err, &denied) || !strings.Contains(denied.Visible(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
 }

@@ -194,7 +194,7 @@ func TestAskedOnceAndRunOnce(t *testing.T) {
 				if tt.who.asked() != 1 || runs.Load() != tt.wantRuns || isError != (tt.wantRuns == 0) {
 					t.Fatalf("asked %d times, ran %d times, isError %v", tt.who.asked(), runs.Load(), isError)
 				}
-				mustContain(t, tt.who.heard[0].Message, "May this run?: probe (read files)", `{"name":"n"}`, "rule: ask-all", "why it asks: be careful")
+				mustContain(t, tt.who.heard[0].Message, "May this run? probe (read files)", `{"name":"n"}`, "rule: ask-all", "why it asks: be careful")
 				raw, elicited := len(tap.read("inputRequests")), len(tap.read(`"elicitation/create"`, `"id"`))
 				if w.modern() && (raw != 1 || len(tap.read(`"resultType":"input_required"`, `"requestState":"a1.`)) != 1) {
 					t.Errorf("%d results with inputRequests", raw)

@@ -75,7 +75,7 @@ type prompt struct {
 }
 
 func (p *prompt) title(a approval.Action) {
-	p.field("May this run?", fmt.Sprintf("%s (%s)", a.Tool, cmp.Or(string(a.Effect), "whatever it does")))
+	p.line("May this run?", fmt.Sprintf("%s (%s)", a.Tool, cmp.Or(string(a.Effect), "whatever it does")))
 	if a.Count > 1 {
 		p.field("how many", fmt.Sprint(a.Count))
 	}
@@ -140,15 +140,17 @@ func (p *prompt) full(s string) bool {
 	return p.over
 }
 
-// field adds one line, unless value is empty.
-func (p *prompt) field(name, value string) {
+// field adds a line for a value, unless that is empty.
+func (p *prompt) field(name, value string) { p.line(p.name(name)+":", value) }
+
+func (p *prompt) line(label, value string) {
 	if value == "" || p.full(value) {
 		return
 	}
 	text, n := visibly(value)
 	lines := strings.Count(text, "\n")
 	p.escapes += n + lines
-	fmt.Fprintf(&p.b, "%s: %s\n", p.name(name), strings.ReplaceAll(text, "\n", `\n`))
+	fmt.Fprintf(&p.b, "%s %s\n", label, strings.ReplaceAll(text, "\n", `\n`))
 }
 
 // name makes a name that tools and policies chose fit to begin a line.

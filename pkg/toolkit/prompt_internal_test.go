@@ -41,7 +41,7 @@ func TestPrompt(t *testing.T) {
 		a    approval.Action
 		want string
 	}{
-		{"a command in a container", full, `May this run?: shell (run commands in a container)
+		{"a command in a container", full, `May this run? shell (run commands in a container)
 directory: /data
 image: ubuntu:latest sha256:0a1b
 network: none
@@ -59,7 +59,7 @@ asked by: alice over http
 rule: ask-shell
 why it asks: commands ask
 1 of the characters are written as \t, \n, \u{...} or \x{...}: they cannot be seen, or look like others.`},
-		{"several commands on this machine", local, `May this run?: shell (run commands)
+		{"several commands on this machine", local, `May this run? shell (run commands)
 directory: /data
 image: none: on this machine itself, as the user of this server
 network: none
@@ -72,7 +72,7 @@ command 2 of 2 for sh, 24 bytes:
 asked by: alice over http
 rule: ask-shell
 why it asks: commands ask`},
-		{"what hides", shellAction("ls \u202e\u200b\x1b\r\u00a0st\u0430t"), `May this run?: shell (run commands in a container)
+		{"what hides", shellAction("ls \u202e\u200b\x1b\r\u00a0st\u0430t"), `May this run? shell (run commands in a container)
 directory: /data
 image: ubuntu:latest sha256:0a1b
 network: none
@@ -82,7 +82,7 @@ asked by: alice over http
 rule: ask-shell
 why it asks: commands ask
 6 of the characters are written as \t, \n, \u{...} or \x{...}: they cannot be seen, or look like others.`},
-		{"a change", editAction("-a\n+b"), `May this run?: apply_patch (write files)
+		{"a change", editAction("-a\n+b"), `May this run? apply_patch (write files)
 update: /srv/a.txt
 what it does, 20 bytes:
   1 | changes 1 file
@@ -91,7 +91,7 @@ what it does, 20 bytes:
 asked by: alice over http
 rule: ask-shell
 why it asks: commands ask`},
-		{"a tool with arguments only", approval.Action{Tool: "image_generation", Effect: approval.BuyPictures, Args: []byte(`{"prompt":"a \u003c b"}`), Count: 2}, `May this run?: image_generation (buy pictures)
+		{"a tool with arguments only", approval.Action{Tool: "image_generation", Effect: approval.BuyPictures, Args: []byte(`{"prompt":"a \u003c b"}`), Count: 2}, `May this run? image_generation (buy pictures)
 how many: 2
 arguments, 18 bytes:
     {"prompt":"a < b"}

@@ -93,7 +93,7 @@ func TestCallAsksOnATerminal(t *testing.T) {
 				code <- app().Run(t.Context(), []string{"--require-approval", "always", "call", "probe", "name=n"}, streams)
 				fmt.Fprintln(program, "end")
 			}()
-			mustContain(t, readUntil(t, person, "[y/N]"), "May this run?: probe (read files)", `{"name":"n"}`, "asked by: local over stdio", "rule: require-approval")
+			mustContain(t, readUntil(t, person, "[y/N]"), "May this run? probe (read files)", `{"name":"n"}`, "asked by: local over stdio", "rule: require-approval")
 			fmt.Fprint(person, tt.typed)
 			mustContain(t, readUntil(t, person, "end"), tt.want)
 			if got := <-code; got != tt.code {

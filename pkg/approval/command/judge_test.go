@@ -86,6 +86,8 @@ func TestLines(t *testing.T) {
 		{"sh", "ls # \\\ncurl x", "deny"},
 		{"sh", "ls #\\\\\\\ncurl x", "deny"},
 		{"sh", "ls # \\\nls", "ask"},
+		{"sh", "ls `#\\\n`", "ask"},
+		{"sh", "ls a#b \\\n-la", "allow"},
 		{"sh", "ls \\\n-la # x\nls", "allow"},
 		{"sh", "ls \\", "ask"},
 		{"sh", "ls \\\\", "allow"},

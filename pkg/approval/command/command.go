@@ -27,7 +27,8 @@ const (
 //
 // A deny or ask matches generously: by the base name of the program, options in any order, split,
 // merged and abbreviated, also behind operands. An allow matches narrowly: the name without a
-// directory, words that the shell takes as they stand.
+// directory, words that the shell takes as they stand. Of a program that runs what its words say, such
+// as sh, env or sudo, it matches only with Exact.
 type Pattern struct {
 	Argv      [][]string // for each word from the program's name on, its alternatives
 	Exact     bool       // no words may follow those of Argv

@@ -51,7 +51,7 @@ func continued(s string) string {
 		return ""
 	}
 	for line := range strings.SplitSeq(s, "\n") {
-		if strings.HasSuffix(line, "\\") && strings.IndexByte(line, '#') >= 0 {
+		if strings.HasSuffix(line, "\\") && mayComment(line) {
 			return "a comment may end in a backslash"
 		}
 	}
@@ -59,6 +59,16 @@ func continued(s string) string {
 		return "the command ends in a backslash"
 	}
 	return ""
+}
+
+// mayComment reports whether a # stands where a comment may begin.
+func mayComment(line string) bool {
+	for i := range len(line) {
+		if line[i] == '#' && (i == 0 || strings.IndexByte(" \t;&|()<>`", line[i-1]) >= 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // unusual returns the first character of s that a shell and a person may read in two ways:

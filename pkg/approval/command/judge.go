@@ -23,13 +23,22 @@ const (
 // Judge holds what would be run against rules, which are those whose other conditions hold. Each
 // command is read in the dialect of its shell and in that of bash, and the stricter reading counts.
 // It never panics: a fault in reading is a limit.
-func Judge(in Input, rules []Rule) (j Judgement) {
+func Judge(in Input, rules []Rule) Judgement {
+	return caught(func() Judgement { return (&work{in: in, rules: rules}).judge() })
+}
+
+// caught makes a limit of a panic.
+func caught(judge func() Judgement) (j Judgement) {
 	defer func() {
 		if p := recover(); p != nil {
 			j = Judgement{Limit: fmt.Sprintf("the command could not be read: %v", p)}
 		}
 	}()
-	w := &work{in: in, rules: rules}
+	return judge()
+}
+
+func (w *work) judge() (j Judgement) {
+	in := w.in
 	all := len(in.Commands) > 0
 	for _, text := range in.Commands {
 		for _, lang := range languages(in.Dialect) {

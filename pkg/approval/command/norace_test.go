@@ -2,5 +2,8 @@
 
 package command_test
 
-// generated is how many commands TestMillion judges.
-const generated = 1_000_000
+// How many commands TestMillion judges, and how many lines TestOracle generates for each shell.
+const (
+	generated = 1_000_000
+	perShell  = 6000
+)

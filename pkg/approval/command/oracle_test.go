@@ -20,9 +20,6 @@ import (
 	"github.com/toolhost/toolhost/pkg/approval/command"
 )
 
-// perShell is how many generated lines each shell is asked about.
-const perShell = 10_000
-
 // TestOracle lets real shells run generated lines. PATH holds stand-ins only, which say what they were
 // called with, and the real wrappers through which an allow passes.
 //

@@ -2,5 +2,8 @@
 
 package command_test
 
-// generated is fewer, since the race detector makes each ten times slower.
-const generated = 50_000
+// Fewer, since the race detector makes each ten times slower.
+const (
+	generated = 50_000
+	perShell  = 1000
+)

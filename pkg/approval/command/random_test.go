@@ -222,6 +222,13 @@ func TestRuleOrder(t *testing.T) {
 	}
 }
 
+func TestPanicIsALimit(t *testing.T) {
+	j := command.Caught(func() command.Judgement { panic("a fault") })
+	if diff := cmp.Diff(command.Judgement{Limit: unread + ": a fault"}, j); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	tests := []struct{ name, line, want string }{
 		{"many commands", strings.Repeat(":;", 50_000) + "curl x", "longer than"},

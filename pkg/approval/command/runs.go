@@ -102,7 +102,7 @@ func (r *reading) evaluate(t text, what string, p place) {
 // assigned notes the variables that a wrapper sets.
 func (r *reading) assigned(w wrapper, args []text, p place) {
 	for _, a := range args {
-		if name, _, ok := strings.Cut(a.value, "="); ok && w.assigns && isName(name) {
+		if name, _, ok := strings.Cut(a.value, "="); ok && w.assigns {
 			r.sets(name, p)
 		}
 	}

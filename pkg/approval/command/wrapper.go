@@ -90,7 +90,6 @@ func (s *starts) from(i, left int) {
 		}
 		s.seen[[2]int{i, left}] = true
 		a := s.args[i].value
-		name, _, assignment := strings.Cut(a, "=")
 		switch {
 		case s.args[i].computed && left == 0: // the program, or an option
 			s.found = append(s.found, i)
@@ -100,7 +99,7 @@ func (s *starts) from(i, left int) {
 			options = false
 		case options && isOption(a) && !s.args[i].computed:
 			i += s.width(a, func() { s.from(i+2, left) }) - 1
-		case s.assigns && (assignment && isName(name) || a == "-"):
+		case s.assigns && (strings.IndexByte(a, '=') >= 0 || a == "-"): // whatever the name
 		case left > 0:
 			left--
 		default:

@@ -3,7 +3,9 @@
 // A tool's Plan describes what would happen as an [Action]; [Decide] puts it to an
 // [Evaluator], which answers with a [Verdict]; an allowed call gets a [Grant], which
 // also says which paths a search may show. [Default] is the evaluator that holds where
-// no policy is configured, [WithMode] tightens or loosens it as a whole.
+// no policy is configured, [Parse] makes one of a policy's text, [OpenFile] one that follows a policy
+// file. [WithMode] tightens or loosens an evaluator as a whole, [Combine] holds it together with what a request
+// wants to be asked about.
 //
 // The package knows no MCP types and asks nobody: who can be asked, and how, is the business
 // of the caller, who puts it into [Admit]. What was answered for a whole session is kept in a

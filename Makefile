@@ -28,7 +28,7 @@ race:
 # Tests that need one of these are skipped without it, or fail with REQUIRE_ALL=1; those that
 # need an engine or its images also with REQUIRE_DOCKER=1.
 lacks:
-	@for tool in git rg gcc node nginx patch; do \
+	@for tool in git rg gcc node nginx patch busybox; do \
 		command -v $$tool >/dev/null || echo "this machine lacks $$tool: tests that need it are left out"; \
 	done
 	@docker version >/dev/null 2>&1 || echo "this machine lacks a Docker engine: tests that need it are left out"

@@ -40,7 +40,9 @@ var imports = map[string][]string{
 
 	"internal/filetool/search/gitignore": {},
 
-	"pkg/approval":               {},
+	"pkg/approval":               {"pkg/approval/command"},
+	"pkg/approval/command":       {},
+	"pkg/approval/seal":          {},
 	"pkg/container":              append([]string{"pkg/container/agents", "pkg/container/capture", "pkg/container/protocol"}, engine...),
 	"pkg/container/agent":        {"pkg/container/capture", "pkg/container/protocol"},
 	"pkg/container/agents":       {},
@@ -54,7 +56,7 @@ var imports = map[string][]string{
 	"pkg/patchapply/storagetest": {"pkg/patchapply"},
 	"pkg/responses":              {},
 	"pkg/textfile":               {},
-	"pkg/toolkit":                {"pkg/approval", "pkg/toolkit/streamable", "pkg/toolkit/wire"},
+	"pkg/toolkit":                {"pkg/approval", "pkg/approval/command", "pkg/approval/seal", "pkg/toolkit/streamable", "pkg/toolkit/wire"},
 	"pkg/toolkit/streamable":     {"pkg/toolkit/wire"},
 	"pkg/toolkit/wire":           {},
 
@@ -82,6 +84,7 @@ var modules = map[string][]string{
 	"github.com/containerd/errdefs":     {"pkg/container"},
 	"github.com/docker":                 {"pkg/container"},
 	"github.com/google/go-cmp":          {"tests"},
+	"github.com/google/jsonschema-go":   {"pkg/approval"},
 	"github.com/mattn/go-isatty":        {"pkg/toolkit"},
 	"github.com/modelcontextprotocol":   append([]string{"pkg/toolkit", "integration"}, toolPackages...),
 	"github.com/openai/openai-go":       {"internal/imagetool/provider/openai"},
@@ -89,11 +92,12 @@ var modules = map[string][]string{
 	"github.com/rogpeppe/go-internal":   {"tests"},
 	"github.com/rs/zerolog":             {"pkg/toolkit"},
 	"github.com/urfave/cli/v2":          append([]string{"pkg/toolkit", "integration"}, toolPackages...),
-	"go.yaml.in/yaml/v3":                {"tests"},
+	"go.yaml.in/yaml/v3":                {"pkg/approval", "tests"},
 	"golang.org/x/image":                {"internal/imagetool"},
 	"golang.org/x/sync":                 {"pkg/toolkit/streamable"},
 	"golang.org/x/sys":                  {"pkg", "internal", "tests"},
 	"golang.org/x/text":                 {"pkg/fsroot", "pkg/textfile", "internal/filetool/search"},
+	"mvdan.cc/sh/v3":                    {"pkg/approval/command"},
 }
 
 // ownImports holds the table, and of tests that pkg stays below internal and tool

@@ -22,14 +22,15 @@ type client struct {
 	sdk, era     string // what the driver imports, or in which era it speaks
 	stdioOnly    bool   // the library knows no streamable HTTP
 	modern       bool   // speaks 2026-07-28, which has neither ping nor roots
+	unaskable    bool   // the library knows no elicitation
 }
 
 // modernProtocol is what the modern clients must arrive at, also those who may fall back.
 const modernProtocol = "2026-07-28"
 
 var clients = []client{
-	{name: "sdk 1.0.4", driver: "sdk1.mjs", sdk: "@modelcontextprotocol/sdk-1.0.4", stdioOnly: true},
-	{name: "sdk 1.11.4", driver: "sdk1.mjs", sdk: "@modelcontextprotocol/sdk-1.11.4"},
+	{name: "sdk 1.0.4", driver: "sdk1.mjs", sdk: "@modelcontextprotocol/sdk-1.0.4", stdioOnly: true, unaskable: true},
+	{name: "sdk 1.11.4", driver: "sdk1.mjs", sdk: "@modelcontextprotocol/sdk-1.11.4", unaskable: true},
 	{name: "sdk 1.17.5", driver: "sdk1.mjs", sdk: "@modelcontextprotocol/sdk-1.17.5"},
 	{name: "sdk 1.32.2", driver: "sdk1.mjs", sdk: "@modelcontextprotocol/sdk"},
 	{name: "sdk 2 legacy", driver: "sdk2.mjs", era: "legacy"},
@@ -48,10 +49,11 @@ type target struct {
 // A scenario, a step and a line are described in clients/steps.mjs.
 type scenario struct {
 	target
-	SDK   string   `json:"sdk,omitempty"`
-	Era   string   `json:"era,omitempty"`
-	Roots []string `json:"roots,omitempty"`
-	Steps []step   `json:"steps"`
+	SDK     string   `json:"sdk,omitempty"`
+	Era     string   `json:"era,omitempty"`
+	Roots   []string `json:"roots,omitempty"`
+	Answers bool     `json:"answers,omitempty"`
+	Steps   []step   `json:"steps"`
 }
 
 type step struct {
@@ -60,6 +62,7 @@ type step struct {
 	Args          map[string]any `json:"args,omitempty"`
 	Progress      bool           `json:"progress,omitempty"`
 	CancelAfterMs int            `json:"cancelAfterMs,omitempty"`
+	Answer        string         `json:"answer,omitempty"`
 }
 
 type line struct {
@@ -76,6 +79,7 @@ type line struct {
 		Message string
 	}
 	Progress []struct{ Progress, Total float64 }
+	Asked    []string // questions in this step
 	Ms       int
 }
 

@@ -3,13 +3,19 @@
 // installed side by side.
 import { run } from "./steps.mjs";
 
-await run(async (scenario) => {
+await run(async (scenario, elicit) => {
   const { Client } = await import(`${scenario.sdk}/client/index.js`);
-  const capabilities = scenario.roots ? { roots: {} } : {};
+  const capabilities = {};
+  if (scenario.roots) capabilities.roots = {};
+  if (scenario.answers) capabilities.elicitation = {};
   const client = new Client({ name: "sdk1", version: "1" }, { capabilities });
   if (scenario.roots) {
     const { ListRootsRequestSchema } = await import(`${scenario.sdk}/types.js`);
     client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: scenario.roots.map((uri) => ({ uri })) }));
+  }
+  if (scenario.answers) {
+    const { ElicitRequestSchema } = await import(`${scenario.sdk}/types.js`);
+    client.setRequestHandler(ElicitRequestSchema, (request) => elicit(request.params));
   }
   const transport = await newTransport(scenario);
   await client.connect(transport);

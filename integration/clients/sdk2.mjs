@@ -6,10 +6,13 @@ import { run } from "./steps.mjs";
 
 const modes = { legacy: "legacy", auto: "auto", pin: { pin: "2026-07-28" } };
 
-await run(async ({ command, args, url, headers, era, roots }) => {
-  const capabilities = roots ? { roots: {} } : {};
+await run(async ({ command, args, url, headers, era, roots, answers }, elicit) => {
+  const capabilities = {};
+  if (roots) capabilities.roots = {};
+  if (answers) capabilities.elicitation = { form: {} };
   const client = new Client({ name: "sdk2", version: "1" }, { capabilities, versionNegotiation: { mode: modes[era] } });
   if (roots) client.setRequestHandler("roots/list", () => ({ roots: roots.map((uri) => ({ uri })) }));
+  if (answers) client.setRequestHandler("elicitation/create", (request) => elicit(request.params));
   const transport = url
     ? new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })
     : new StdioClientTransport({ command, args });

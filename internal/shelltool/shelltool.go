@@ -25,6 +25,7 @@ func app(find connector) toolkit.App {
 		Flags:        flags(),
 		Setup:        func(c *cli.Context, s *toolkit.Server) error { return setup(c, s, find) },
 		Doctor:       func(c *cli.Context) []toolkit.Finding { return doctor(c, find) },
+		Writable:     writable,
 	}
 }
 
@@ -63,6 +64,20 @@ func (o *settings) files() string {
 		return "Below " + container.DefaultDir + " are directories of the user: what is changed there is changed for good."
 	}
 	return container.DefaultDir + " is empty at first and ends with the sandbox, unless the client declares roots."
+}
+
+// writable returns the directories of this machine that commands can write beside the roots.
+func writable(c *cli.Context) (dirs []string) {
+	o, err := readSettings(c)
+	if err != nil {
+		return nil // setup refuses it
+	}
+	for _, m := range o.config.Mounts {
+		if !m.ReadOnly {
+			dirs = append(dirs, m.Source)
+		}
+	}
+	return dirs
 }
 
 // A toolset is what the tools share.

@@ -3,18 +3,21 @@
 // A tool's Plan describes what would happen as an [Action]; [Decide] puts it to an
 // [Evaluator], which answers with a [Verdict]; an allowed call gets a [Grant], which
 // also says which paths a search may show. [Default] is the evaluator that holds where
-// no policy is configured, [WithMode] tightens or loosens it as a whole.
+// no policy is configured, [Parse] makes one of a policy's text, [OpenFile] one that follows a policy
+// file. [WithMode] tightens or loosens an evaluator as a whole, [Combine] holds it together with what a request
+// wants to be asked about.
 //
 // The package knows no MCP types and asks nobody: who can be asked, and how, is the business
-// of the caller.
+// of the caller, who puts it into [Admit]. What was answered for a whole session is kept in a
+// [Memory].
 package approval
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"time"
+
+	"github.com/toolhost/toolhost/pkg/approval/command"
 )
 
 // A Decision is what happens to a call. The zero value denies.
@@ -88,15 +91,6 @@ type Action struct {
 	Summary string          `json:"summary,omitzero"` // for a person: one line, and below it the diff of a change
 }
 
-// Digest returns a hash of all that a says: who approved one action has approved no other.
-func (a Action) Digest() [sha256.Size]byte {
-	b, err := json.Marshal(a)
-	if err != nil { // Args is no JSON; nothing else can fail
-		b = fmt.Appendf(nil, "%#v", a)
-	}
-	return sha256.Sum256(b)
-}
-
 // A Shell is what an action would run, and where.
 type Shell struct {
 	Commands []string          `json:"commands"` // each is an invocation of its own
@@ -153,12 +147,16 @@ type PathFilter func(p Path) Decision
 // A Verdict is an evaluator's answer.
 type Verdict struct {
 	Decision Decision
-	Rule     string     // id of the rule that decided
+	Rule     string     // id of the rule or limit that decided
+	Limit    bool       // Rule is a limit, which is used up
 	Rules    []string   // ids of all rules that matched, Rule among them
 	Reason   string     // for the model, the person and the log; no secrets
 	Revision string     // of the policy; "" where it is built in
 	Visible  PathFilter // what a search may show once it is permitted; nil shows everything
 	Asking   Asking     // of an Ask: how
+	// Commands are the simple commands that were found in what a shell action would run; nil where no rule
+	// looks at commands.
+	Commands []command.Part
 	// Spend takes what the policy's limits count for the call, once it is about to run. It is
 	// false if something is used up by now: the action is to be judged again. Nil counts nothing.
 	Spend func() bool
@@ -185,65 +183,4 @@ type Evaluator interface {
 	// Hides reports whether who is refused every call of a tool, whatever the arguments: such a
 	// tool is not shown.
 	Hides(who Caller, tool string) bool
-}
-
-// A Grant is the permission with which a call runs. The zero Grant shows nothing.
-type Grant struct {
-	allowed bool
-	visible PathFilter
-}
-
-// Unfiltered reports whether the grant shows every path, so that a search need not ask
-// for each one.
-func (g Grant) Unfiltered() bool { return g.allowed && g.visible == nil }
-
-// Shows reports whether a search under this grant may show p.
-func (g Grant) Shows(p Path) bool {
-	return g.allowed && (g.visible == nil || g.visible(p) == Allow)
-}
-
-// A DeniedError is the refusal of a call.
-type DeniedError struct {
-	Tool    string
-	Verdict Verdict // Decision is Deny or Ask; Ask means that nobody could be asked
-}
-
-// Error says what was refused, by which rule and why.
-func (e *DeniedError) Error() string {
-	why := e.Verdict.Reason
-	if e.Verdict.Rule != "" {
-		why += " (rule " + e.Verdict.Rule + ")"
-	}
-	if e.Verdict.Decision == Ask {
-		return fmt.Sprintf("%s needs approval and nobody can be asked here: %s", e.Tool, why)
-	}
-	return fmt.Sprintf("%s is denied: %s", e.Tool, why)
-}
-
-// Visible returns the text for the model; a refusal holds nothing that it may not read.
-func (e *DeniedError) Visible() string {
-	how := "the operator can allow it."
-	if e.Verdict.Decision == Ask {
-		how = "the operator can allow all that would ask: --require-approval never."
-	}
-	return e.Error() + "\nNothing was done. Do not repeat the call; " + how
-}
-
-// Decide puts a to ev and returns the grant of an allowed call, or a [*DeniedError]. An
-// evaluator that panics denies.
-func Decide(ctx context.Context, ev Evaluator, who Caller, a Action) (g Grant, err error) {
-	v := evaluate(ctx, ev, who, a)
-	if v.Decision != Allow {
-		return Grant{}, &DeniedError{Tool: a.Tool, Verdict: v}
-	}
-	return Grant{allowed: true, visible: v.Visible}, nil
-}
-
-func evaluate(ctx context.Context, ev Evaluator, who Caller, a Action) (v Verdict) {
-	defer func() {
-		if recover() != nil {
-			v = Verdict{Decision: Deny, Reason: "the policy could not be evaluated"}
-		}
-	}()
-	return ev.Evaluate(ctx, who, a)
 }

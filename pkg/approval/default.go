@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // A Mode loosens or tightens an evaluator as a whole (--require-approval).
@@ -39,23 +40,45 @@ var defaults = map[Effect]Decision{
 	BuyPictures:  Allow,
 }
 
-type builtin struct{}
+// The ids of what decides where no rule does.
+const (
+	ruleOfDefault = "default"
+	ruleOfMode    = "require-approval"
+)
+
+// The limit of pictures that are paid for, without a policy.
+const (
+	boughtPictures = 20
+	boughtPer      = time.Hour
+)
+
+// builtin decides by effects; what it counts it counts as a policy does.
+type builtin struct{ bought Policy }
 
 // Default returns the evaluator that holds without a policy: reading and writing below
-// the configured roots and running commands in a container without network are allowed,
-// everything else asks.
-func Default() Evaluator { return builtin{} }
+// the configured roots, running commands in a container without network and making pictures are
+// allowed, everything else asks. Of pictures that may cost money a principal has 20 an hour; more ask.
+func Default() Evaluator {
+	return &builtin{bought: Policy{limits: []*limit{{
+		id: "bought-pictures", max: boughtPictures, per: boughtPer, over: Ask, buckets: newBuckets(),
+	}}}}
+}
 
-func (builtin) Evaluate(_ context.Context, _ Caller, a Action) Verdict {
+// Evaluate implements [Evaluator].
+func (b *builtin) Evaluate(_ context.Context, who Caller, a Action) Verdict {
 	d, known := defaults[a.Effect]
 	if !known {
 		d = Ask
 	}
-	return Verdict{Decision: d, Rule: "default", Reason: fmt.Sprintf("the built-in default for %q is %s", a.Effect, d)}
+	v := Verdict{Decision: d, Rule: ruleOfDefault, Reason: fmt.Sprintf("the built-in default for %q is %s", a.Effect, d)}
+	if a.Effect == BuyPictures {
+		b.bought.spending(who, &a, &v)
+	}
+	return v
 }
 
 // Hides implements [Evaluator].
-func (builtin) Hides(Caller, string) bool { return false }
+func (*builtin) Hides(Caller, string) bool { return false }
 
 type moded struct {
 	ev   Evaluator
@@ -74,7 +97,7 @@ func (e moded) Evaluate(ctx context.Context, who Caller, a Action) Verdict {
 	v := e.ev.Evaluate(ctx, who, a)
 	switch {
 	case e.mode == Always && v.Decision == Allow:
-		v.Decision, v.Rule, v.Reason = Ask, "require-approval", "the server was started with --require-approval always"
+		v.Decision, v.Rule, v.Reason = Ask, ruleOfMode, "the server was started with --require-approval always"
 	case e.mode == Never && v.Decision == Ask:
 		v.Decision = Allow
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"github.com/toolhost/toolhost/pkg/approval"
+	"github.com/toolhost/toolhost/pkg/approval/seal"
 	"github.com/urfave/cli/v2"
 )
 
@@ -26,6 +27,7 @@ type App struct {
 	Setup        func(*cli.Context, *Server) error    // adds the tools; no I/O but what start-up needs
 	Doctor       func(*cli.Context) []Finding         // what the server needs beyond itself
 	Builtin      *Builtin                             // for the registration with gateways; nil: none
+	Writable     func(*cli.Context) []string          // directories beside those of --root that calls can write; nil: none
 }
 
 // Streams are a program's standard streams.
@@ -116,6 +118,7 @@ func (r *run) cli() *cli.App {
 			},
 			{Name: "tools", Usage: "print the tools as served", Flags: []cli.Flag{jsonFlag("print the definitions")}, Action: alone(r.tools)},
 			r.configCommand(),
+			r.policyCommand(),
 			{Name: "doctor", Usage: "say what works, what is missing, and how to mend it", Action: alone(r.doctor)},
 			{Name: "version", Usage: "print the version", Action: alone(r.version)},
 		},
@@ -147,7 +150,9 @@ func commonFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "allowed-hosts", Usage: "`HOST` by which clients call, or HOST:PORT, or * for any; can be repeated, or a list with commas"},
 		&cli.StringSliceFlag{Name: "allowed-origins", Usage: "`ORIGIN` of web pages that may call, such as https://app.example.com; can be repeated, or a list with commas"},
 		&cli.BoolFlag{Name: "insecure-no-auth", Usage: "serve other machines without a token"},
+		&cli.StringFlag{Name: "policy", Usage: "decide which calls run by the rules in `FILE`, which is read again when it changes", TakesFile: true},
 		&cli.StringFlag{Name: "require-approval", Usage: "`MODE`: policy, always (everything asks) or never (nothing asks)", Value: string(approval.AsDecided)},
+		&cli.StringFlag{Name: "approval-keys", Usage: "keys that seal what clients hold while a person is asked, in `FILE`: 32 bytes as hex or base64 on each line, the first seals; default: a new one", TakesFile: true},
 		&cli.StringSliceFlag{Name: "tools", Usage: "serve only `TOOL`; can be repeated, or a list with commas"},
 		&cli.StringFlag{Name: "tool-prefix", Usage: "put `PREFIX` before every tool name"},
 		&cli.StringSliceFlag{Name: "tool-name", Usage: "show a tool under another name, `OLD=NEW`; can be repeated"},
@@ -160,6 +165,18 @@ func commonFlags() []cli.Flag {
 
 // server makes the server that the flags describe.
 func (r *run) server(c *cli.Context) (*Server, error) {
+	s, err := r.build(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.usePolicy(c, s); err != nil {
+		return nil, usageError{err}
+	}
+	return s, nil
+}
+
+// build makes it without its policy.
+func (r *run) build(c *cli.Context) (*Server, error) {
 	o, err := r.options(c)
 	if err != nil {
 		return nil, usageError{err}
@@ -200,8 +217,32 @@ func (r *run) options(c *cli.Context) (o Options, err error) {
 		return o, fmt.Errorf("--require-approval: %w", err)
 	}
 	o.Evaluator = approval.WithMode(approval.Default(), mode)
+	if o.Keys, err = approvalKeys(c); err != nil {
+		return o, err
+	}
 	o.Names, err = r.names(c)
 	return o, err
+}
+
+// approvalKeys returns the keys of --approval-keys, or nil.
+func approvalKeys(c *cli.Context) (*seal.Ring, error) {
+	path := c.String("approval-keys")
+	switch {
+	case path == "" && c.IsSet("approval-keys"):
+		return nil, errors.New("--approval-keys is empty: name the file, or leave the flag out")
+	case path == "":
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--approval-keys: %w", err)
+	}
+	defer f.Close()
+	keys, err := seal.ReadKeys(f)
+	if err != nil {
+		return nil, fmt.Errorf("--approval-keys %s: %w", path, err)
+	}
+	return keys, nil
 }
 
 func (r *run) names(c *cli.Context) (Names, error) {

@@ -33,7 +33,7 @@ func TestDecisionComesBeforeTheRun(t *testing.T) {
 	}{
 		{"built-in", nil, 1, "ran"},
 		{"deny", verdict(approval.Verdict{Rule: "r1", Reason: "no reading today"}), 0, "probe is denied: no reading today (rule r1)"},
-		{"ask", verdict(approval.Verdict{Decision: approval.Ask, Reason: "careful"}), 0, "probe needs approval and nobody can be asked here: careful"},
+		{"ask", verdict(approval.Verdict{Decision: approval.Ask, Reason: "careful"}), 0, "probe needs approval and this client cannot be asked (it does not declare elicitation): careful"},
 		{"always", approval.WithMode(approval.Default(), approval.Always), 0, "--require-approval always"},
 		{"never runs what asks", approval.WithMode(verdict(approval.Verdict{Decision: approval.Ask}), approval.Never), 1, "ran"},
 		{"never keeps denials", approval.WithMode(verdict(approval.Verdict{}), approval.Never), 0, "probe is denied"},

@@ -43,11 +43,20 @@ func barLine(done, total float64, message string) string {
 	return fmt.Sprintf("[%s%s] %.0f/%.0f %s", strings.Repeat("#", filled), strings.Repeat(".", width-filled), done, total, message)
 }
 
+// clear ends the bar.
 func (b *bar) clear() {
+	b.interrupt()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.on = false
+}
+
+// interrupt leaves the line to something else, until the next update.
+func (b *bar) interrupt() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.drawn {
 		fmt.Fprint(b.w, "\r\x1b[K")
 	}
+	b.drawn = false
 }

@@ -47,7 +47,7 @@ func (r *run) call(c *cli.Context) error {
 		return err
 	}
 	bar := newBar(r.std.Err)
-	cs, end, err := s.Connect(c.Context, &mcp.ClientOptions{ProgressNotificationHandler: bar.update})
+	cs, end, err := s.Connect(c.Context, &mcp.ClientOptions{ProgressNotificationHandler: bar.update, ElicitationHandler: r.person(bar)})
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,9 @@ func (r *run) serveHTTP(c *cli.Context, s *Server) error {
 	}
 	boundMemory()
 	fmt.Fprintf(r.std.Err, "%s: serving http://%s/mcp (%s)\n", r.app.Name, l.Addr(), whoMayCall(o))
+	if c.String("approval-keys") == "" {
+		s.opts.Log.Warn().Msg("approvals are sealed with a key of this process: one that was asked for here is not known to another replica, nor after a restart; --approval-keys FILE shares keys")
+	}
 	return s.ServeHTTP(c.Context, l, o)
 }
 

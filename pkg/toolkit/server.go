@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rs/zerolog"
 	"github.com/toolhost/toolhost/pkg/approval"
+	"github.com/toolhost/toolhost/pkg/approval/seal"
 )
 
 // The limits that hold where [Options] leaves them out.
@@ -29,6 +30,8 @@ type Options struct {
 	MaxOutput    int
 	Concurrent   int
 	Names        Names
+	Keys         *seal.Ring      // of approvals that clients hold; nil: a new one, which no other process has
+	Nonces       seal.NonceStore // which of these were used; in memory when nil
 }
 
 // A Server serves tools. It is safe for concurrent use once all tools are added.
@@ -38,8 +41,13 @@ type Server struct {
 	slots    chan struct{}
 	sessions sessions
 	closing  closing
+	memory   approval.Memory
+	pending  pending
 	known    []string // canonical names, in the order added
 	tools    []string // names as shown, of those that are served
+
+	canonical map[string]string // name as shown -> canonical name
+	works     map[string]work   // of the tools that are served, by canonical name
 }
 
 // NewServer returns a server without tools.
@@ -59,7 +67,13 @@ func NewServer(o Options) (*Server, error) {
 	if o.Concurrent == 0 {
 		o.Concurrent = DefaultMaxConcurrent
 	}
-	s := &Server{opts: o, slots: make(chan struct{}, o.Concurrent)}
+	if o.Keys == nil {
+		o.Keys = seal.RandomRing()
+	}
+	if o.Nonces == nil {
+		o.Nonces = &seal.Nonces{}
+	}
+	s := &Server{opts: o, slots: make(chan struct{}, o.Concurrent), canonical: map[string]string{}, works: map[string]work{}}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Version: o.Version}, &mcp.ServerOptions{
 		Instructions: o.Instructions,
 		Logger:       newBridge(o.Log),

@@ -89,23 +89,30 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 		}
 		if r, ok := req.(*mcp.CallToolRequest); ok && r.Params != nil {
-			if err := s.knows(r.Params.Name); err != nil {
+			if err := s.knows(r); err != nil {
 				return nil, err
 			}
 		}
-		return next(ctx, method, req)
+		res, err = next(ctx, method, req)
+		if list, ok := res.(*mcp.ListToolsResult); ok && err == nil && list != nil {
+			if r, ok := req.(*mcp.ListToolsRequest); ok {
+				res = s.withoutHidden(s.callOf(r.Session, r.Extra, isModern(r)).Caller, list)
+			}
+		}
+		return res, err
 	}
 }
 
-func (s *Server) knows(name string) error {
-	for _, t := range s.tools {
-		if t == name {
-			return nil
-		}
+// knows refuses calls of tools that were not registered by [Add]. It names those that the caller
+// may know of.
+func (s *Server) knows(r *mcp.CallToolRequest) error {
+	if _, ok := s.canonical[r.Params.Name]; ok {
+		return nil
 	}
+	shown := s.shownTo(s.callOf(r.Session, r.Extra, isModern(r)).Caller)
 	return &jsonrpc.Error{
 		Code:    jsonrpc.CodeInvalidParams,
-		Message: fmt.Sprintf("unknown tool %s; there are: %s", Inline(shorten(name)), strings.Join(s.tools, ", ")),
+		Message: fmt.Sprintf("unknown tool %s; there are: %s", Inline(shorten(r.Params.Name)), strings.Join(shown, ", ")),
 	}
 }
 
@@ -134,6 +141,7 @@ func (s *Server) callOf(ss *mcp.ServerSession, extra *mcp.RequestExtra, modern b
 		spoken: spoken,
 		ended:  endOfSession(ss),
 		by:     by,
+		modern: modern, streams: streams,
 		roots: func(ctx context.Context) ([]string, bool, error) {
 			if streams {
 				return s.clientRoots(ctx, ss, modern)

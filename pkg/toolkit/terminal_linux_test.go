@@ -53,13 +53,71 @@ func TestCallOnATerminal(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	fmt.Fprintln(program, "end")
+	mustContain(t, readUntil(t, person, "end"), `[######..................] 1/4 quarter\x1b[2J`, "tab\there\r\n", `red \x1b[31m`)
+}
+
+// readUntil reads what a program writes to a terminal, until the word comes.
+func readUntil(t *testing.T, person *os.File, word string) string {
+	t.Helper()
 	var seen strings.Builder
-	for buf := make([]byte, 4096); !strings.Contains(seen.String(), "end"); {
+	for buf := make([]byte, 4096); !strings.Contains(seen.String(), word); {
 		n, err := person.Read(buf)
 		if err != nil {
 			t.Fatal(err)
 		}
 		seen.Write(buf[:n])
 	}
-	mustContain(t, seen.String(), `[######..................] 1/4 quarter\x1b[2J`, "tab\there\r\n", `red \x1b[31m`)
+	return seen.String()
+}
+
+// On a terminal the person there is asked, and types the answer.
+func TestCallAsksOnATerminal(t *testing.T) {
+	tests := []struct {
+		name, typed string
+		code        int
+		want        string
+	}{
+		{"yes", "y\n", 0, `{"name":"n"`},
+		{"YES", " YES \n", 0, `{"name":"n"`},
+		{"no", "n\n", 1, "did not approve"},
+		{"nothing", "\n", 1, "did not approve"},
+		{"something else", "yes please\n", 1, "did not approve"},
+		{"end of input", "\x04", 1, "no decision"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			person, program := terminal(t)
+			code := make(chan int, 1)
+			go func() {
+				streams := toolkit.Streams{In: program, Out: program, Err: program}
+				code <- app().Run(t.Context(), []string{"--require-approval", "always", "call", "probe", "name=n"}, streams)
+				fmt.Fprintln(program, "end")
+			}()
+			mustContain(t, readUntil(t, person, "[y/N]"), "May this run? probe (read files)", `{"name":"n"}`, "asked by: local over stdio", "rule: require-approval")
+			fmt.Fprint(person, tt.typed)
+			mustContain(t, readUntil(t, person, "end"), tt.want)
+			if got := <-code; got != tt.code {
+				t.Errorf("exit code %d", got)
+			}
+		})
+	}
+}
+
+// What is piped in is no person's answer: the call is refused, at once.
+func TestCallWithoutATerminalIsUnattended(t *testing.T) {
+	_, program := terminal(t)
+	for name, streams := range map[string]toolkit.Streams{
+		"input":  {In: strings.NewReader("y\n"), Out: program, Err: program},
+		"errors": {In: program, Out: program, Err: new(strings.Builder)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			streams.Out = &out
+			code := app().Run(t.Context(), []string{"--require-approval", "always", "call", "probe", "name=n"}, streams)
+			mustContain(t, out.String(), "this client cannot be asked (it does not declare elicitation)", "start the server without --require-approval always")
+			if code != 1 {
+				t.Errorf("exit code %d", code)
+			}
+		})
+	}
 }

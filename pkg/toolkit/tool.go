@@ -124,9 +124,14 @@ type Call struct {
 	header http.Header
 	spoken string // protocol version that the client asked for; "" from 2026-07-28 on
 	roots  func(context.Context) ([]string, bool, error)
-	ended  func()                 // waits for the end of the session; nil where there is none
-	by     *streamable.Request    // nil but for HTTP
-	after  []func(delivered bool) // what is to be done once the result is made, where by is nil
+	ended  func()              // waits for the end of the session; nil where there is none
+	by     *streamable.Request // nil but for HTTP
+
+	modern  bool   // from 2026-07-28 on
+	streams bool   // the answer to the call can carry questions
+	unasked string // why the client cannot be asked; "" where it can
+
+	after []func(delivered bool) // what is to be done once the result is made, where by is nil
 }
 
 // AfterDelivery has do called when the result of the call is out of hand: over HTTP once it was

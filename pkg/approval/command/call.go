@@ -1,0 +1,199 @@
+package command
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// simple reads a simple command: assignments in front, then words.
+func (r *reading) simple(c *syntax.CallExpr, p place) {
+	for _, a := range c.Assigns {
+		lasts := len(c.Args) == 0 || a.Name == nil || a.Index != nil || a.Array != nil || a.Append
+		switch {
+		case lasts:
+			r.bar(p)
+			r.within(a, p.searched())
+		case r.text(a.Value, p).computed:
+			r.bar(p)
+			fallthrough
+		default:
+			p.env = append(p.env[:len(p.env):len(p.env)], a.Name.Value)
+		}
+	}
+	if len(c.Args) == 0 {
+		return
+	}
+	if len(c.Args) > maxWords {
+		r.stop("a command has more than %d words", maxWords)
+		return
+	}
+	words := make([]text, len(c.Args))
+	for i, w := range c.Args {
+		words[i] = r.text(w, p)
+	}
+	r.call(words, p)
+}
+
+// call judges one program with its words, then what it would run in turn.
+func (r *reading) call(words []text, p place) {
+	if len(words) == 0 || !r.enter(&p) {
+		return
+	}
+	if !r.counted(words) {
+		return
+	}
+	if words[0].computed || words[0].value == "" {
+		r.unnamed(words, p)
+		return
+	}
+	allowed := r.match(words, p)
+	inner, names, passes := passing(words)
+	switch {
+	case p.search:
+	case len(allowed) > 0:
+		r.allowed = append(r.allowed, allowed...)
+	case passes:
+		p.env = append(p.env[:len(p.env):len(p.env)], names...)
+		r.call(inner, p.inside(words[0].value))
+		return
+	default:
+		r.bar(p)
+	}
+	r.variables(p, allowed)
+	r.lasting(words, p)
+	r.runs(words, p.searched())
+}
+
+// counted takes a call from what may be judged.
+func (r *reading) counted(words []text) bool {
+	r.parts++
+	r.words += len(words)
+	switch {
+	case r.parts > maxParts:
+		r.stop("there are more than %d commands", maxParts)
+	case r.words > maxTotal:
+		r.stop("the commands have more than %d words together", maxTotal)
+	}
+	return r.limit == ""
+}
+
+// unnamed is a command whose program is computed. Where that is nothing, the next word is the program.
+func (r *reading) unnamed(words []text, p place) {
+	r.note(words, p, nil)
+	r.unclear(p, "the name of a program is computed: %s", line(words))
+	r.call(words[1:], p.searched().inside("…"))
+}
+
+// note records a part; of what is read once more, in another way, only what matters.
+func (r *reading) note(words []text, p place, rules []string) {
+	if p.again && len(rules) == 0 {
+		return
+	}
+	r.found = append(r.found, Part{Argv: shown(words), Within: p.within, Rules: rules})
+}
+
+// variables notes what the environment says about what runs, unless the rules that allow the call
+// let it be set.
+func (r *reading) variables(p place, allowed []string) {
+	if len(allowed) > 0 {
+		return
+	}
+	for _, name := range p.env {
+		r.sets(name, p.searched())
+	}
+}
+
+// sets notes a variable that is set: some change what later words mean.
+func (r *reading) sets(name string, p place) {
+	if choosesPrograms(name) || choosesHelpers(name) {
+		r.unclear(p, "the variable %s changes what runs", name)
+	}
+}
+
+// declares is sets for a word of `export` and its like: NAME, NAME=VALUE, or something computed.
+func (r *reading) declares(w text, p place) {
+	name, _, _ := strings.Cut(w.value, "=")
+	if strings.Contains(name, computedPart) {
+		r.unclear(p, "the name of a variable is computed")
+		return
+	}
+	r.sets(strings.TrimSuffix(name, "+"), p)
+}
+
+// lasting notes what a builtin changes for all that follows in the same shell.
+func (r *reading) lasting(words []text, p place) {
+	name, args := words[0].value, words[1:]
+	switch name {
+	case "cd", "pushd", "popd", "chdir":
+		r.moved = true
+	case "exec":
+		r.handed = append(r.handed, p.stdin...)
+	case "alias", "enable", "hash", "shopt", "setopt", "emulate", "zmodload", "autoload":
+		r.unclear(p, "%s changes what later words mean", name)
+	case "export", "readonly", "declare", "typeset", "local", "read", "mapfile", "readarray", "getopts", "unset", "let", "vared":
+		for _, w := range args {
+			r.declares(w, p)
+			r.evaluates(w, p)
+		}
+	case "printf", "test", "[", "wait":
+		for _, w := range args {
+			r.evaluates(w, p)
+		}
+		if name == "printf" && len(args) > 1 && strings.HasPrefix(args[0].value, "-v") {
+			r.declares(args[1], p)
+		}
+	case "compgen", "complete", "bind", "fc":
+		for _, w := range args {
+			r.rough(w.value, p.inside(name))
+		}
+		r.unclear(p, "%s runs what its words say", name)
+	}
+}
+
+// evaluates searches a word that a builtin takes for a variable: bash runs what stands in
+// its subscript.
+func (r *reading) evaluates(w text, p place) {
+	if _, subscript, ok := strings.Cut(w.value, "["); ok && strings.ContainsAny(subscript, "$`") {
+		r.unclear(p, "a subscript runs a command")
+		r.rough(subscript, p.inside("a subscript"))
+	}
+}
+
+// base returns the name of a program without its directory.
+func base(w text) string {
+	if strings.IndexByte(w.value, '/') < 0 {
+		return w.value
+	}
+	return path.Base(w.value)
+}
+
+// rough searches text for denies that is not parsed: every stretch between characters that
+// separate commands is taken for one.
+func (r *reading) rough(s string, p place) {
+	p.search, p.again = true, true
+	stretches := strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune("\n;&|(){}`", c) })
+	for _, stretch := range stretches {
+		var words []text
+		for _, f := range strings.Fields(unquote.Replace(stretch)) {
+			name, _, assignment := strings.Cut(f, "=")
+			if len(words) == 0 && (slices.Contains(reserved, f) || assignment && isName(name)) {
+				continue
+			}
+			words = append(words, text{value: f, computed: strings.ContainsAny(f, "$*?[")})
+		}
+		if len(words) > maxWords {
+			r.stop("a command has more than %d words", maxWords)
+			return
+		}
+		r.call(words, p)
+	}
+}
+
+// unquote takes quotes away.
+var unquote = strings.NewReplacer(`'`, "", `"`, "", `\`, "")
+
+// reserved are words that stand before a command.
+var reserved = []string{"!", "if", "then", "elif", "else", "while", "until", "do", "time", "coproc"}

@@ -1,0 +1,4 @@
+package command
+
+// Caught is what Judge reads under.
+var Caught = caught

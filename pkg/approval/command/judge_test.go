@@ -1,0 +1,447 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolhost/toolhost/pkg/approval/command"
+)
+
+// TestLines holds lines of which the vectors have none like them.
+func TestLines(t *testing.T) {
+	tests := []struct{ dialect, line, want string }{
+		// Words.
+		{"sh", `l\s -la`, "allow"},
+		{"sh", `'ls' "-la" a'b'"c"`, "allow"},
+		{"sh", "ls \\\n -la", "allow"},
+		{"sh", `ls "a\"b" \* \$x '~'`, "allow"},
+		{"sh", "ls a{b}c {} HEAD~1 a.b", "allow"},
+		{"sh", "ls ~", "ask"},
+		{"sh", "ls x=~/y", "ask"},
+		{"sh", "ls {a,b}", "ask"},
+		{"sh", `ls {"a",b}`, "ask"},
+		{"sh", "ls {1..3}", "ask"},
+		{"sh", `ls ["a"]`, "ask"},
+		{"sh", "ls a?", "ask"},
+		{"sh", "ls $x", "ask"},
+		{"sh", `ls "$x"`, "ask"},
+		{"sh", "ls $((1+2))", "ask"},
+		{"bash", `ls $"a"`, "ask"},
+		{"bash", "ls @(a|b)", "ask"},
+		{"bash", "ls @(a|$(curl x))", "deny"},
+		{"zsh", "ls =curl", "ask"},
+		{"bash", "ls =curl", "allow"},
+
+		// Constructs.
+		{"sh", "ls; cat a; git diff", "allow"},
+		{"sh", "{ ls; } && ( cat a ) || ! git status", "allow"},
+		{"sh", "ls & cat b", "allow"},
+		{"bash", "time ls |& cat", "allow"},
+		{"sh", "", "ask"},
+		{"sh", "# nothing", "ask"},
+		{"sh", "if ls; then cat a; fi", "ask"},
+		{"sh", "for i in a b; do ls; done", "ask"},
+		{"sh", "for i in $(curl x); do ls; done", "deny"},
+		{"sh", "case a in $(curl x)) ls;; esac", "deny"},
+		{"sh", "while ! curl x; do ls; done", "deny"},
+		{"bash", "coproc curl x", "deny"},
+		{"bash", "coproc NAME { ls; curl x; }", "deny"},
+		{"bash", "[[ -n $(curl x) ]]", "deny"},
+		{"bash", "declare x=$(curl x)", "deny"},
+		{"bash", "a=(1 $(curl x))", "deny"},
+		{"bash", "select i in a; do curl x; done", "deny"},
+		{"sh", "x=$(curl x)", "deny"},
+		{"sh", ": ${x:=$(curl x)}", "deny"},
+		{"sh", "echo $((1 + $(curl x)))", "deny"},
+		{"sh", "ls > $(curl x)", "deny"},
+		{"sh", "f() { curl x; }", "deny"},
+		{"bash", "function f { curl x; }", "deny"},
+
+		{"bash", "let 'a[$(curl x)]=1'", "deny"},
+		{"bash", "(( a['$(curl x)'] ))", "deny"},
+		{"bash", "[[ 'a[$(curl x)]' -gt 1 ]]", "deny"},
+		{"bash", "time -- curl x", "deny"},
+		{"sh", "eval -- curl x", "deny"},
+		{"zsh", "repeat 2 { curl x }", "deny"},
+		{"zsh", "for i (a b) curl x", "deny"},
+		{"ksh", "ls ${ curl x;}", "deny"},
+
+		// A name that was defined is no longer the program.
+		{"sh", "git() { ls; }; git status", "ask"},
+		{"sh", "git() { ls; }\ngit status", "ask"},
+		{"bash", "function git { ls; }; git status", "ask"},
+		{"bash", "shopt -s expand_aliases\nalias git=ls\ngit status", "ask"},
+		{"sh", "eval 'git() { ls; }'; git status", "ask"},
+		{"sh", "hash -p /x git; git status", "ask"},
+
+		// Text that does not parse.
+		{"bash", "bash <<E\ncurl x", "deny"},
+		{"sh", "curl x &> f (", "deny"},
+		{"sh", "ls 'a", "ask"},
+		{"sh", "echo 'never use curl' &>f", "ask"},
+
+		// Backslashes at the ends of lines.
+		{"sh", "ls # \\\ncurl x", "deny"},
+		{"sh", "ls #\\\\\\\ncurl x", "deny"},
+		{"sh", "ls # \\\nls", "ask"},
+		{"sh", "ls `#\\\n`", "ask"},
+		{"sh", "ls a#b \\\n-la", "allow"},
+		{"sh", "ls \\\n-la # x\nls", "allow"},
+		{"sh", "ls \\", "ask"},
+		{"sh", "ls \\\\", "allow"},
+		{"sh", "l\\\ns 'a\\\nb'", "allow"},
+		{"sh", "c\\\nurl x", "deny"},
+		{"sh", "cat <<'E'\nx\\\nE\ncurl x\nE\n", "deny"},
+		{"sh", "cat <<'E'\nx\\\nE\nls\n", "allow"},
+		{"sh", "cat <<E\nx\\\nE\nE\n", "ask"},
+		{"bash", "cat <<E\nx\nE\\\n\ncurl x\nE\n", "ask"},
+
+		// Redirections.
+		{"sh", "ls 2>&1 >&2 <&- 2>/dev/null </dev/null", "allow"},
+		{"sh", "cat <a", "allow"},
+		{"sh", "cat </dev/sda", "ask"},
+		{"sh", "cat </dev/../dev/tcp/a/1", "ask"},
+		{"sh", "cat <$x", "ask"},
+		{"sh", "ls >a", "ask"},
+		{"sh", "ls >>a", "ask"},
+		{"sh", "ls >|a", "ask"},
+		{"sh", "ls <>a", "ask"},
+		{"bash", "ls >&a", "ask"},
+		{"bash", "ls &>a", "ask"},
+		{"bash", "ls {fd}>/dev/null", "ask"},
+		{"sh", ">a", "ask"},
+		{"sh", "{ ls; cat b; } >a", "ask"},
+		{"sh", "cat <<E\na $x\nE", "ask"},
+		{"sh", "cat <<E\na\nE\n", "allow"},
+		{"sh", "cat <<\\E\n$x\nE\n", "ask"},
+		{"sh", "cat <<'A B'\nx\nA B\n", "ask"},
+		{"bash", "cat <<<x", "allow"},
+		{"bash", "cat <<<$x", "ask"},
+
+		// Environment.
+		{"sh", "LANG=C LC_ALL=C TZ=UTC TERM=dumb NO_COLOR=1 CI=1 ls", "allow"},
+		{"sh", "LANG=$x ls", "ask"},
+		{"sh", "LANG=$(curl x) ls", "deny"},
+		{"sh", "FOO=1 ls", "ask"},
+		{"sh", "CI=1", "ask"},
+		{"bash", "LANG+=x ls", "ask"},
+
+		// Wrappers that pass.
+		{"sh", "timeout -k 5 -s KILL 10 ls", "allow"},
+		{"sh", "timeout --foreground --signal=INT 1m git status", "allow"},
+		{"sh", "nice -n 5 nohup env LC_ALL=C command ls", "allow"},
+		{"sh", "time -p ls", "allow"},
+		{"sh", "nice ls >a", "ask"},
+		{"sh", "timeout 5 find .", "ask"},
+		{"sh", "timeout 5 curl x", "deny"},
+		{"sh", "timeout $x ls", "ask"},
+		{"sh", "timeout --unknown 5 ls", "ask"},
+		{"sh", "/usr/bin/timeout 5 ls", "ask"},
+		{"sh", "env -i ls", "ask"},
+		{"sh", "env FOO=1 ls", "ask"},
+		{"sh", "env", "ask"},
+		{"sh", "env PATH=. ls", "ask"},
+		{"sh", "command -p ls", "ask"},
+		{"sh", "command -v curl", "ask"},
+		{"sh", "time -o f ls", "ask"},
+		{"sh", "env 'C{=1' curl x", "deny"},
+		{"sh", "sudo a-b=1 curl x", "deny"},
+		{"sh", "env \"$x=1\" curl x", "deny"},
+		{"sh", "timeout --foreground 5 grep curl f", "ask"},
+		{"sh", "sudo -u curl ls", "ask"},
+		{"sh", "sudo apt-get install curl", "ask"},
+
+		// Git.
+		{"sh", "git --git-dir=/x -C y push", "deny"},
+		{"sh", "git -C push status", "ask"},
+		{"sh", "git log push", "ask"},
+		{"sh", "git $x push", "ask"},
+		{"sh", "git push $x", "deny"},
+		{"sh", "git -c alias.up=push up origin", "deny"},
+		{"sh", "git -c alias.up='!ls; curl x' up", "deny"},
+		{"sh", "git --config-env=alias.up=X up", "ask"},
+
+		// Options.
+		{"sh", "rm -r x -f", "deny"},
+		{"sh", "rm -vRf x", "deny"},
+		{"sh", "rm --rec -f x", "deny"},
+		{"sh", "rm -r -- -f", "ask"},
+		{"sh", "rm -r $x", "ask"},
+		{"sh", "rm -rf $x", "deny"},
+		{"sh", "go test -count=1 -short -run TestX ./...", "allow"},
+		{"sh", "go test --exec=x ./...", "ask"},
+		{"sh", "git diff --out=x", "ask"},
+		{"sh", "git diff -- --output=x", "ask"},
+
+		// Text that is only data.
+		{"sh", "cat >f <<'E'\ncurl x | sh\nE", "ask"},
+		{"sh", "git commit -m 'no curl; rm -rf'", "ask"},
+		{"sh", "grep -r curl . | xargs grep curl", "ask"},
+		{"sh", "parallel apt-get install ::: curl", "ask"},
+		{"sh", "find . -name curl -exec grep curl {} +", "ask"},
+		{"sh", "which curl; type curl", "ask"},
+
+		// Names.
+		{"sh", "./curl x", "deny"},
+		{"sh", "/bin/ls", "ask"},
+		{"sh", "$x curl y", "deny"},
+		{"sh", "'' ls", "ask"},
+	}
+	for _, tt := range tests {
+		if got, j := judge(tt.dialect, tt.line); got != tt.want {
+			t.Errorf("%s: %q is %s, want %s: %+v", tt.dialect, tt.line, got, tt.want, j)
+		}
+	}
+}
+
+// TestUndecided tells what cannot be said from what is merely not allowed: under a default of allow the
+// former asks, the latter runs.
+func TestUndecided(t *testing.T) {
+	tests := []struct{ dialect, line, want string }{ // part of the reason; "" where all is clear
+		{"sh", "vi x", ""},
+		{"sh", "ls >a", ""},
+		{"sh", "FOO=1 vi x", ""},
+		{"sh", "for i in a b; do vi x; done", ""},
+		{"sh", "echo $x", ""},
+		{"sh", "sh build.sh", ""},
+		{"sh", "echo $((1 + 2))", ""},
+		{"sh", "$x a", "the name of a program is computed"},
+		{"sh", "rm $x", "rule no-rm-rf"},
+		{"sh", "ls | xargs rm", "rule no-rm-rf"},
+		{"sh", "git status\r; ls", "the character U+000D"},
+		{"sh", "ls \xff", "no UTF-8"},
+		{"sh", "ls )", "does not parse"},
+		{"bash", "alias ls=vi", "alias changes"},
+		{"sh", "PATH=.", "PATH"},
+		{"sh", "export PATH=.", "PATH"},
+		{"bash", "export PATH=.", "PATH"},
+		{"bash", "export \"PATH=.\"", "PATH"},
+		{"sh", "export $x", "name of a variable"},
+		{"sh", "read PATH", "PATH"},
+		{"bash", "printf -v PATH x", "PATH"},
+		{"sh", "GIT_EXTERNAL_DIFF=x git diff", "GIT_EXTERNAL_DIFF"},
+		{"sh", ": ${PATH:=x}", "PATH"},
+		{"bash", "echo $((x))", "arithmetic"},
+		{"bash", "echo ${a[x]}", "arithmetic"},
+		{"bash", "[[ x -eq 1 ]]", "arithmetic"},
+		{"bash", "for ((i=0; i<x; i++)); do vi x; done", "arithmetic"},
+		{"bash", "echo ${x@P}", "evaluates"},
+		{"zsh", "echo ${(e)x}", "evaluates"},
+		{"bash", "test -v 'a[$(vi)]'", "subscript"},
+		{"sh", ". ./x", "source reads"},
+		{"sh", "vi | sh", "its input"},
+		{"sh", "sh -c \"$x\"", "computed text"},
+		{"sh", "bash $x", "option of a shell is computed"},
+		{"sh", "eval $x", "eval runs a computed text"},
+		{"sh", "python3 -c x", "python3"},
+		{"sh", "python3 x.py", ""},
+		{"sh", "python3 <<E\nx\nE", "python3"},
+		{"sh", "git -c core.pager=x status", "git -c"},
+		{"zsh", "<a", "READNULLCMD"},
+		{"zsh", "vi *(e:'vi x':)", "a glob of zsh"},
+		{"sh", "for PATH in a; do vi x; done", "PATH"},
+		{"bash", "coproc PATH { vi x; }", "PATH"},
+		{"bash", "select PATH in a; do vi x; done", "PATH"},
+		{"fish", "vi x; vi y", ""},
+		{"fish", "vi (x)", "fish is not known"},
+		{"sh", "cat <<\"a b\"\nx\na b\n", "delimiter"},
+	}
+	for _, tt := range tests {
+		_, j := judge(tt.dialect, tt.line)
+		if tt.want == "" && j.Undecided != "" || !strings.Contains(j.Undecided, tt.want) {
+			t.Errorf("%s: %q is undecided because of %q, want %q", tt.dialect, tt.line, j.Undecided, tt.want)
+		}
+	}
+}
+
+func TestEnvAndWrite(t *testing.T) {
+	rules := append([]command.Rule{
+		{ID: "build", Effect: command.Allow, Pattern: command.Pattern{
+			Argv: words("make"), Env: []string{"FOO", "GIT_DIR"}, Write: []string{"/data/out/**", "/data/*.log"},
+		}},
+	}, sample...)
+	rules[0].Pattern.Argv = words("tar")
+	tests := []struct{ dir, line, want string }{
+		{"/data", "tar x", "allow"},
+		{"/data", "FOO=1 tar x", "allow"},
+		{"/data", "GIT_DIR=/x tar x", "allow"},
+		{"/data", "env FOO=1 tar x", "allow"},
+		{"/data", "FOO=1 timeout 5 env LANG=C tar x", "allow"},
+		{"/data", "BAR=1 tar x", "ask"},
+		{"/data", "FOO=1 ls", "ask"},
+		{"/data", "PATH=. tar x", "ask"},
+		{"/data", "tar x >out/a/b", "allow"},
+		{"/data", "tar x >>/data/out/a 2>err.log", "allow"},
+		{"/data", "timeout 5 tar x >out/a", "allow"},
+		{"/data", "{ tar x; tar y; } >out/a", "allow"},
+		{"/data", "( cd /data; tar x ) >out/a", "ask"},
+		{"/data", "tar x >out/../../etc/passwd", "ask"},
+		{"/data", "tar x >out/../a.log", "allow"},
+		{"/data", "tar x >/data/./out//a", "allow"},
+		{"/data", "tar x >outside", "ask"},
+		{"/data", "tar x >$x", "ask"},
+		{"/data", "tar x >out/a | ls", "allow"},
+		{"/data", "tar x | ls >out/a", "ask"},
+		{"/data", "{ tar x; ls; } >out/a", "ask"},
+		{"/data", "tar x <>out/a", "allow"},
+		{"", "tar x >out/a", "ask"},
+		{"", "tar x >/data/out/a", "allow"},
+		{"/other", "tar x >out/a", "ask"},
+		{"/data", "command cd out && tar x >a.log", "ask"},
+	}
+	for _, tt := range tests {
+		for _, dialect := range []string{"sh", "bash"} {
+			j := command.Judge(command.Input{Commands: []string{tt.line}, Dialect: dialect, Dir: tt.dir}, rules)
+			if got := decide(j); got != tt.want {
+				t.Errorf("%s in %q: %q is %s, want %s: %+v", dialect, tt.dir, tt.line, got, tt.want, j)
+			}
+		}
+	}
+	everywhere := []command.Rule{{ID: "w", Effect: command.Allow, Pattern: command.Pattern{Argv: words("ls"), Write: []string{"**"}}}}
+	for line, want := range map[string]string{"ls >/etc/x": "allow", "ls >/dev/tcp/h/1": "ask", "ls >/dev/x/../udp/h/1": "ask"} {
+		if got := decide(command.Judge(command.Input{Commands: []string{line}}, everywhere)); got != want {
+			t.Errorf("%q is %s, want %s", line, got, want)
+		}
+	}
+}
+
+func TestInput(t *testing.T) {
+	script, data := "ls; curl x", strings.Repeat("x", 100<<10)
+	tests := []struct {
+		name string
+		in   command.Input
+		want string
+	}{
+		{"nothing", command.Input{}, "ask"},
+		{"several", command.Input{Commands: []string{"ls", "git status"}}, "allow"},
+		{"the strictest wins", command.Input{Commands: []string{"ls", "curl x", "vi"}}, "deny"},
+		{"one that is not allowed", command.Input{Commands: []string{"ls", "vi"}}, "ask"},
+		{"one that is empty", command.Input{Commands: []string{"ls", ""}}, "ask"},
+		{"free names", command.Input{Commands: []string{"ls"}, Env: map[string]string{"LANG": "C", "CI": "1"}}, "allow"},
+		{"other names", command.Input{Commands: []string{"ls"}, Env: map[string]string{"FOO": "1"}}, "ask"},
+		{"a function of bash", command.Input{Commands: []string{"ls"}, Env: map[string]string{"BASH_FUNC_ls%%": "() { curl x; }"}}, "ask"},
+		{"names inside of others", command.Input{Commands: []string{"timeout 5 ls"}, Env: map[string]string{"FOO": "1"}}, "ask"},
+		{"stdin of a program", command.Input{Commands: []string{"cat"}, Stdin: &script}, "allow"},
+		{"long stdin of a program", command.Input{Commands: []string{"cat"}, Stdin: &data}, "allow"},
+		{"stdin of a shell", command.Input{Commands: []string{"sh"}, Stdin: &script}, "deny"},
+		{"long stdin of a shell", command.Input{Commands: []string{"sh"}, Stdin: &data}, "deny"},
+		{"stdin of a shell inside", command.Input{Commands: []string{"if true; then ls; sudo -u x bash -s; fi"}, Stdin: &script}, "deny"},
+		{"stdin of what starts a shell", command.Input{Commands: []string{"sudo -s"}, Stdin: &script}, "deny"},
+		{"stdin of source", command.Input{Commands: []string{". /dev/stdin"}, Stdin: &script}, "deny"},
+		{"stdin of a script", command.Input{Commands: []string{"sh build.sh"}, Stdin: &script}, "ask"},
+		{"stdin is taken away", command.Input{Commands: []string{"sh </dev/null"}, Stdin: &script}, "ask"},
+	}
+	for _, tt := range tests {
+		for _, dialect := range []string{"sh", "bash", "zsh", "fish"} {
+			tt.in.Dialect = dialect
+			if got := decide(command.Judge(tt.in, sample)); got != tt.want {
+				t.Errorf("%s, %s: %s, want %s", dialect, tt.name, got, tt.want)
+			}
+		}
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	rules := []command.Rule{
+		{ID: "script", Effect: command.Allow, Pattern: command.Pattern{Argv: words("bash", "./build.sh"), Exact: true}},
+		{ID: "inline", Effect: command.Allow, Pattern: command.Pattern{Argv: words("sh", "-c", "ls | wc -l"), Exact: true}},
+		{ID: "root", Effect: command.Allow, Pattern: command.Pattern{Argv: words("sudo", "reload"), Exact: true}},
+		{ID: "dry", Effect: command.Allow, Pattern: command.Pattern{Argv: words("deploy"), FlagsAll: [][]string{{"-n", "--dry-run"}}}},
+		{ID: "find", Effect: command.Allow, Pattern: command.Pattern{Argv: words("find"), FlagsNone: []string{"-delete"}}},
+		{ID: "here", Effect: command.Allow, Pattern: command.Pattern{Argv: words("./run"), FlagsNone: []string{"-o"}}},
+		{ID: "git", Effect: command.Allow, Pattern: command.Pattern{Argv: words("git")}},
+		{ID: "ask-rm", Effect: command.Ask, Pattern: command.Pattern{Argv: words("rm"), FlagsNone: []string{"-i"}}},
+		{ID: "only-reboot", Pattern: command.Pattern{Argv: words("reboot"), Exact: true}},
+		{ID: "no-delete", Pattern: command.Pattern{Argv: [][]string{{"kubectl", "oc"}, {"delete"}, {"pod", "pods"}}}},
+		{ID: "no-force", Pattern: command.Pattern{Argv: words("push", "--force")}},
+		{ID: "merged", Pattern: command.Pattern{Argv: words("rm"), FlagsAll: [][]string{{"-rf"}}}},
+	}
+	tests := []struct{ line, want string }{
+		{"bash ./build.sh", "allow"},
+		{"bash ./build.sh x", "ask"},
+		{"sh -c 'ls | wc -l'", "allow"},
+		{"sh -c 'ls | wc -l ;'", "ask"},
+		{"sudo reload", "allow"},
+		{"sudo reload; sudo reboot", "deny"},
+		{"deploy -n x", "allow"},
+		{"deploy --dry-run=server", "allow"},
+		{"deploy --dry x", "ask"},
+		{"deploy -vn x", "ask"},
+		{"find . -name x", "allow"},
+		{"find . -name x -delete", "ask"},
+		{"find . -exec ls {} +", "ask"},
+		{"./run -v", "allow"},
+		{"run -v", "ask"},
+		{"./run -vo x", "ask"},
+		{"git log", "allow"},
+		{"git -C x log", "allow"},
+		{"git -c core.pager=x log", "ask"},
+		{"git -c core.pager=x -C y log", "ask"},
+		{"rm x", "ask"},
+		{"rm -i x", "ask"},
+		{"reboot", "deny"},
+		{"reboot now", "ask"},
+		{"reboot $x", "ask"},
+		{"kubectl -n x --context=y delete -v pods", "deny"},
+		{"oc delete pod x", "deny"},
+		{"kubectl get delete pod", "ask"},
+		{"push origin --forc", "deny"},
+		{"rm -fr x", "deny"},
+	}
+	for _, r := range rules {
+		if err := r.Check(); err != nil {
+			t.Errorf("rule %s: %v", r.ID, err)
+		}
+	}
+	for _, tt := range tests {
+		j := command.Judge(command.Input{Commands: []string{tt.line}, Dialect: "sh", Dir: "/data"}, rules)
+		if got := decide(j); got != tt.want {
+			t.Errorf("%q is %s, want %s: %+v", tt.line, got, tt.want, j)
+		}
+	}
+	if j := command.Judge(command.Input{Commands: []string{"rm x; rm -i y"}}, rules); len(j.Asked) != 1 {
+		t.Errorf("asked %v, want rm x alone", j.Asked)
+	}
+}
+
+func TestJudgement(t *testing.T) {
+	tests := []struct {
+		in   command.Input
+		want command.Judgement
+	}{
+		{
+			command.Input{Commands: []string{"git status && ls 'a b'"}, Dialect: "sh"},
+			command.Judgement{
+				Allowed: []string{"git-read", "look"},
+				Parts:   []command.Part{{Argv: []string{"git", "status"}, Rules: []string{"git-read"}}, {Argv: []string{"ls", "a b"}, Rules: []string{"look"}}},
+			},
+		},
+		{
+			command.Input{Commands: []string{`ls "$(curl -s x)" | xargs -n 1 sh -c 'rm -rf "$1"'`}, Dialect: "bash"},
+			command.Judgement{
+				Denied: []command.Match{{Rule: "no-curl", Command: "curl -s x"}, {Rule: "no-rm-rf", Command: "rm -rf …"}},
+				Parts: []command.Part{
+					{Argv: []string{"curl", "-s", "x"}, Within: "$( )", Rules: []string{"no-curl"}},
+					{Argv: []string{"ls", "…"}},
+					{Argv: []string{"xargs", "-n", "1", "sh", "-c", `rm -rf "$1"`}},
+					{Argv: []string{"sh", "-c", `rm -rf "$1"`, "…"}, Within: "xargs"},
+					{Argv: []string{"rm", "-rf", "…"}, Within: "xargs > sh -c", Rules: []string{"no-rm-rf"}},
+				},
+			},
+		},
+		{
+			command.Input{Commands: []string{"curl " + strings.Repeat("é", 200)}, Dialect: "sh"},
+			command.Judgement{
+				Denied: []command.Match{{Rule: "no-curl", Command: "curl " + strings.Repeat("é", 96) + "…"}},
+				Parts:  []command.Part{{Argv: []string{"curl", strings.Repeat("é", 200)}, Rules: []string{"no-curl"}}},
+			},
+		},
+	}
+	for _, tt := range tests {
+		if diff := cmp.Diff(tt.want, command.Judge(tt.in, sample)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.in.Commands, diff)
+		}
+	}
+}

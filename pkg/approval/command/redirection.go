@@ -1,0 +1,164 @@
+package command
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// redirections reads the redirections of a statement and returns the place of what is
+// inside of it.
+func (r *reading) redirections(list []*syntax.Redirect, p place) place {
+	if len(list) > maxWords {
+		r.stop("a command has more than %d redirections", maxWords)
+		return p
+	}
+	p.writes, p.stdin = slices.Clip(p.writes), slices.Clip(p.stdin) // others have them, too
+	for _, d := range list {
+		if d.N != nil && strings.Trim(d.N.Value, "0123456789") != "" { // {name}>file
+			r.bar(p)
+			r.sets(strings.Trim(d.N.Value, "{}"), p)
+		}
+		switch d.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			p.stdin = append(p.stdin, r.heredoc(d, p))
+		case syntax.WordHdoc:
+			w := r.text(d.Word, p)
+			if w.computed {
+				r.bar(p)
+			}
+			p.stdin = append(p.stdin, w)
+		case syntax.RdrIn:
+			p = r.input(r.text(d.Word, p), p)
+		case syntax.DplIn, syntax.DplOut:
+			p = r.duplicate(d.Op, r.text(d.Word, p), p)
+		default:
+			p = r.output(r.text(d.Word, p), p)
+		}
+	}
+	return p
+}
+
+// heredoc returns the body of a here-document. Where it ends is beyond doubt only if the delimiter is
+// plain, and no line of an unquoted one is continued.
+func (r *reading) heredoc(d *syntax.Redirect, p place) text {
+	quoted, sure := delimiter(d.Word)
+	if !sure {
+		r.unclear(p, "shells differ in where a here-document with such a delimiter ends")
+	}
+	if d.Hdoc == nil {
+		return text{}
+	}
+	var b builder
+	for i, part := range d.Hdoc.Parts {
+		if i > 0 && !quoted && part.Pos().After(d.Hdoc.Parts[i-1].End()) { // what is between was taken out
+			r.unclear(p, "shells differ in where a here-document with a continued line ends")
+		}
+		lit, ok := part.(*syntax.Lit)
+		switch {
+		case !ok:
+			b.compute()
+			r.within(part, p.searched())
+		case quoted:
+			b.WriteString(lit.Value)
+		default:
+			b.unescape(lit.Value, "$`\\")
+		}
+	}
+	t := text{value: b.String(), computed: b.computed}
+	if t.computed {
+		r.bar(p)
+	}
+	if d.Op == syntax.DashHdoc {
+		t.value = strings.ReplaceAll("\n"+t.value, "\n\t", "\n")
+	}
+	return t
+}
+
+// delimiter reports whether any of it is quoted, and whether every shell sees the same one in it.
+func delimiter(w *syntax.Word) (quoted, sure bool) {
+	if w == nil || len(w.Parts) != 1 {
+		return true, false
+	}
+	switch part := w.Parts[0].(type) {
+	case *syntax.Lit:
+		return strings.IndexByte(part.Value, '\\') >= 0, isName(part.Value)
+	case *syntax.SglQuoted:
+		return true, !part.Dollar && isName(part.Value)
+	case *syntax.DblQuoted:
+		if len(part.Parts) != 1 || part.Dollar {
+			return true, false
+		}
+		lit, ok := part.Parts[0].(*syntax.Lit)
+		return true, ok && isName(lit.Value)
+	}
+	return true, false
+}
+
+// isName reports whether s is what shells take for the name of a variable.
+func isName(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// input is `<file`: free, except from devices, among which bash finds the network.
+func (r *reading) input(file text, p place) place {
+	name := r.resolve(file)
+	switch {
+	case file.computed:
+		r.bar(p)
+		p.piped = true
+	case name == "/dev/null":
+		p.stdin, p.left, p.piped = nil, nil, false
+	case under(name, "/dev"), under(name, "/proc"):
+		r.bar(p)
+		p.piped = true
+	}
+	return p
+}
+
+// duplicate is `<&` and `>&` with a descriptor, which is free, or with a file.
+func (r *reading) duplicate(op syntax.RedirOperator, to text, p place) place {
+	switch {
+	case !to.computed && strings.Trim(strings.TrimSuffix(to.value, "-"), "0123456789") == "" && to.value != "":
+		return p
+	case op == syntax.DplOut:
+		return r.output(to, p)
+	}
+	r.bar(p)
+	p.piped = true
+	return p
+}
+
+func (r *reading) output(file text, p place) place {
+	name := ""
+	if !file.computed {
+		name = r.resolve(file)
+	}
+	if name != "/dev/null" {
+		p.writes = append(p.writes, name)
+	}
+	return p
+}
+
+// resolve returns the absolute path of a file that a redirection names, without following links; ""
+// where the working directory is not known.
+func (r *reading) resolve(file text) string {
+	switch {
+	case path.IsAbs(file.value):
+		return path.Clean(file.value)
+	case r.moved || !path.IsAbs(r.in.Dir) || file.value == "":
+		return ""
+	}
+	return path.Join(r.in.Dir, file.value)
+}
+
+// under reports whether a clean path is dir, or lies in it.
+func under(name, dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }

@@ -1,0 +1,199 @@
+package toolkit
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/toolhost/toolhost/pkg/approval"
+)
+
+// maxPrompt is the longest question that a person is asked, in characters. More cannot be read in
+// the dialogs of clients, and what is cut there would be approved unseen.
+const maxPrompt = 4000
+
+// promptOf returns the question whether a may happen: all that is about to be done, from the
+// bytes that are hashed for the approval, and why it is asked. Nothing in it can pass for one of
+// its own lines: what comes from the call stands indented or within a line.
+//
+// A change that is too long to be shown is named by its paths, its size and its hash. Where
+// anything else is too long, the call is refused: the error says so.
+func promptOf(who approval.Caller, a approval.Action, v approval.Verdict) (string, error) {
+	if text, ok := compose(who, a, v, true); ok {
+		return text, nil
+	}
+	if hasDiff(a) {
+		if text, ok := compose(who, a, v, false); ok {
+			return text, nil
+		}
+	}
+	why := fmt.Sprintf("a person would have to approve it and cannot be shown all of it: it takes more than %d characters; do it in several smaller calls", maxPrompt)
+	return "", &approval.DeniedError{Tool: a.Tool, Verdict: approval.Verdict{Rule: v.Rule, Reason: why}}
+}
+
+// hasDiff reports whether a changes files by what its summary shows below its first line.
+func hasDiff(a approval.Action) bool {
+	return a.Shell == nil && len(a.Paths) > 0 && strings.Contains(strings.TrimSpace(a.Summary), "\n")
+}
+
+// compose returns a question, and whether it is short enough.
+func compose(who approval.Caller, a approval.Action, v approval.Verdict, diff bool) (text string, ok bool) {
+	var p prompt
+	p.title(a)
+	p.shell(a.Shell)
+	p.files(a.Paths)
+	switch {
+	case hasDiff(a) && !diff:
+		p.digest(a.Summary)
+	case a.Summary != "":
+		p.block("what it does", a.Summary)
+	}
+	if a.Shell == nil && !hasDiff(a) {
+		p.block("arguments", readable(a.Args))
+	}
+	p.field("asked by", who.Principal+" over "+who.Transport)
+	p.field("rule", v.Rule)
+	p.field("why it asks", v.Reason)
+	if p.escapes > 0 {
+		fmt.Fprintf(&p.b, "%d of the characters are written as \\t, \\n, \\u{...} or \\x{...}: they cannot be seen, or look like others.\n", p.escapes)
+	}
+	text = strings.TrimSuffix(p.b.String(), "\n")
+	return text, !p.over && utf8.RuneCountInString(text) <= maxPrompt
+}
+
+// A prompt is a question in the making.
+type prompt struct {
+	b       strings.Builder
+	escapes int
+	over    bool // it is too long for certain, and does not grow any more
+}
+
+func (p *prompt) title(a approval.Action) {
+	p.line("May this run?", fmt.Sprintf("%s (%s)", a.Tool, cmp.Or(string(a.Effect), "whatever it does")))
+	if a.Count > 1 {
+		p.field("how many", fmt.Sprint(a.Count))
+	}
+}
+
+func (p *prompt) shell(s *approval.Shell) {
+	if s == nil {
+		return
+	}
+	p.field("directory", s.Dir)
+	p.field("image", strings.TrimSpace(s.Image+" "+s.ImageID))
+	if s.Image == "" && s.ImageID == "" {
+		p.field("image", "none: on this machine itself, as the user of this server")
+	}
+	p.field("network", s.Network)
+	for _, m := range s.Mounts {
+		p.field("mount", m)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		p.field("environment", name+"="+s.Env[name])
+	}
+	for i, c := range s.Commands {
+		name := "command"
+		if len(s.Commands) > 1 {
+			name = fmt.Sprintf("command %d of %d", i+1, len(s.Commands))
+		}
+		p.block(strings.TrimSpace(name+" for "+s.Dialect), c)
+	}
+	if s.Stdin != nil {
+		p.block("standard input", *s.Stdin)
+	}
+}
+
+func (p *prompt) files(paths []approval.Path) {
+	for _, f := range paths {
+		p.field(cmp.Or(string(f.Access), "touch"), strings.TrimSuffix(f.Root, "/")+"/"+f.Rel)
+	}
+}
+
+// digest stands for a change that is too long.
+func (p *prompt) digest(summary string) {
+	added, removed := 0, 0
+	for line := range strings.SplitSeq(summary, "\n") {
+		switch {
+		case strings.HasPrefix(line, "+++") || strings.HasPrefix(line, "---"):
+		case strings.HasPrefix(line, "+"):
+			added++
+		case strings.HasPrefix(line, "-"):
+			removed++
+		}
+	}
+	first, _, _ := strings.Cut(summary, "\n")
+	p.block("what it does", first)
+	fmt.Fprintf(&p.b, "The change is too long to be shown here: %d lines added, %d removed, %d bytes with SHA-256 %x.\n",
+		added, removed, len(summary), sha256.Sum256([]byte(summary)))
+}
+
+// full reports whether there is no room for s, so that nobody waits for megabytes to be written
+// that are then not shown.
+func (p *prompt) full(s string) bool {
+	p.over = p.over || p.b.Len()+len(s) > utf8.UTFMax*maxPrompt
+	return p.over
+}
+
+// field adds a line for a value, unless that is empty.
+func (p *prompt) field(name, value string) { p.line(p.name(name)+":", value) }
+
+func (p *prompt) line(label, value string) {
+	if value == "" || p.full(value) {
+		return
+	}
+	text, n := visibly(value)
+	lines := strings.Count(text, "\n")
+	p.escapes += n + lines
+	fmt.Fprintf(&p.b, "%s %s\n", label, strings.ReplaceAll(text, "\n", `\n`))
+}
+
+// name makes a name that tools and policies chose fit to begin a line.
+func (p *prompt) name(s string) string {
+	text, n := visibly(s)
+	p.escapes += n
+	return strings.ReplaceAll(text, "\n", `\n`)
+}
+
+// block adds text with its length, each line indented, and numbered where there are several.
+func (p *prompt) block(name, text string) {
+	if p.full(text) {
+		return
+	}
+	shown, n := visibly(text)
+	p.escapes += n
+	unit := "bytes"
+	if len(text) == 1 {
+		unit = "byte"
+	}
+	fmt.Fprintf(&p.b, "%s, %d %s:\n", p.name(name), len(text), unit)
+	lines := strings.Split(shown, "\n")
+	if len(lines) == 1 {
+		fmt.Fprintf(&p.b, "    %s\n", shown)
+		return
+	}
+	width := len(fmt.Sprint(len(lines)))
+	for i, line := range lines {
+		fmt.Fprintf(&p.b, "  %*d | %s\n", width, i+1, line)
+	}
+}
+
+// readable returns JSON as a person would write it, where encoding for the web has escaped <, >
+// and &; what is no JSON comes back as it is.
+func readable(raw json.RawMessage) string {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if dec.Decode(&v) != nil || enc.Encode(v) != nil {
+		return string(raw)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

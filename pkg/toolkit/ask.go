@@ -62,6 +62,9 @@ func (y *approved) check(a approval.Action) error {
 			differ = append(differ, name)
 		}
 	}
+	if len(differ) == 0 { // how many, or the kind of it
+		differ = []string{"extent"}
+	}
 	return Errorf("call again: what %s would do has changed since it was approved (%s). Nothing was done; the user will be asked about what it would do now.",
 		a.Tool, strings.Join(differ, ", "))
 }

@@ -152,7 +152,7 @@ func TestNoMadeUpStateOpens(t *testing.T) {
 	head := state[:strings.LastIndexByte(state, '.')+1]
 	n := 500_000
 	if raceEnabled {
-		n = 50_000
+		n = 20_000
 	}
 	var all sync.WaitGroup
 	for part := range 2 {

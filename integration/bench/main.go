@@ -10,6 +10,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"io"
@@ -111,11 +112,16 @@ func subjects(dir string) ([]*subject, error) {
 	if err := os.WriteFile(filepath.Join(root, "a.txt"), []byte("hello\n"), 0o644); err != nil {
 		return nil, err
 	}
+	policy := filepath.Join(dir, "policy.yaml")
+	if err := os.WriteFile(policy, manyRules(100), 0o600); err != nil {
+		return nil, err
+	}
 	const text = `{"text":"hello"}`
 	port := []string{"--http", "127.0.0.1:0"}
 	all := []*subject{
 		{name: "minimal", command: []string{"integration/minimal"}, http: port, modern: "/stateless", tool: "echo", args: text},
 		{name: "fixture", command: []string{"integration/fixture"}, http: port, tool: "echo", args: text},
+		{name: "100 rules", command: []string{"integration/fixture", "--policy", policy}, http: port, tool: "echo", args: text},
 		{name: "mcp-files", command: []string{"cmd/mcp-files", "--root", root}, http: port, tool: "Stat", args: `{"path":"a.txt"}`},
 		{name: "mcp-shell", command: []string{"cmd/mcp-shell"}},
 		{name: "mcp-image", command: []string{"cmd/mcp-image"}},
@@ -132,6 +138,27 @@ func subjects(dir string) ([]*subject, error) {
 		s.command[0] = bin
 	}
 	return all, nil
+}
+
+// manyRules is a policy of n rules of every kind, of which the last allows the call that is
+// measured: all of the others are looked at, and none decides.
+func manyRules(n int) []byte {
+	var b bytes.Buffer
+	b.WriteString("version: 1\ndefault: deny\nrules:\n")
+	for i := range n - 1 {
+		switch i % 4 {
+		case 0:
+			fmt.Fprintf(&b, "  - {id: secrets-%d, effect: deny, tools: [\"*\"], paths: {globs: [\"**/.env%d*\", \"**/*.pem\"]}}\n", i, i)
+		case 1:
+			fmt.Fprintf(&b, "  - {id: size-%d, effect: ask, tools: [\"*\"], args: {\"/text\": {equals: \"text %d\"}}}\n", i, i)
+		case 2:
+			fmt.Fprintf(&b, "  - {id: team-%d, effect: allow, tools: [\"*\"], principals: [\"team:%d/*\"], transports: [http]}\n", i, i)
+		default:
+			fmt.Fprintf(&b, "  - {id: command-%d, effect: deny, tools: [shell], command: {argv: [program%d]}}\n", i, i)
+		}
+	}
+	fmt.Fprintf(&b, "  - {id: echo, effect: allow, tools: [echo]}\n")
+	return b.Bytes()
 }
 
 // build makes the program of a directory of this repository.

@@ -23,7 +23,7 @@ type measure struct {
 func measures(calls int) []measure {
 	return []measure{
 		{"start to tools/list, ms", func(s *subject) float64 { return ms(median(s.started)) }, "%.1f", false, true, "ratio <= 2.0"},
-		{"CPU a call, µs", func(s *subject) float64 { return s.perCall(s.working, calls) }, "%.0f", true, true, ""},
+		{"CPU a call, µs", func(s *subject) float64 { return s.perCall(s.working, calls) }, "%.0f", true, true, "100 rules <= 1.5"},
 		{"the same over HTTP, in a session", func(s *subject) float64 { return s.perCall(s.figures[load.Legacy].working, calls) }, "%.0f", true, true, "fixture <= 1.25"},
 		{"the same over HTTP, without", func(s *subject) float64 { return s.perCall(s.figures[load.Modern].working, calls) }, "%.0f", true, true, "fixture <= 1.25"},
 		{"idle RSS, MB", func(s *subject) float64 { return float64(median(s.rss)) / 1e6 }, "%.1f", false, true, "<= 20 MB"},

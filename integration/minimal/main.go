@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"log"
@@ -18,19 +19,25 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-type echoIn struct {
-	Text string `json:"text"`
+// echo is a handler as raw as the SDK has it: it decodes its arguments itself, and nothing checks
+// them.
+func echo(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	var in struct {
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(req.Params.Arguments, &in); err != nil {
+		return nil, err
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: in.Text}}}, nil
 }
 
-func echo(_ context.Context, _ *mcp.CallToolRequest, in echoIn) (*mcp.CallToolResult, any, error) {
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: in.Text}}}, nil, nil
-}
+const schema = `{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`
 
 func main() {
 	address := flag.String("http", "", "serve HTTP on this `HOST:PORT`")
 	flag.Parse()
 	s := mcp.NewServer(&mcp.Implementation{Name: "minimal", Version: "1"}, nil)
-	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "Returns the text."}, echo)
+	s.AddTool(&mcp.Tool{Name: "echo", Description: "Returns the text.", InputSchema: json.RawMessage(schema)}, echo)
 	run := func() error { return s.Run(context.Background(), &mcp.StdioTransport{}) }
 	if *address != "" {
 		run = func() error { return serve(s, *address) }

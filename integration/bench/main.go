@@ -94,6 +94,7 @@ type subject struct {
 	modern  string   // path where it does so for 2026-07-28, if it is another than /mcp
 	tool    string   // of a trivial call; "": it has none, and only its start is measured
 	args    string
+	beside  int // which subject it is compared with
 
 	started []time.Duration // start to tools/list answered
 	cpu     []time.Duration // of a process that only starts
@@ -103,7 +104,7 @@ type subject struct {
 	figures map[string]*httpFigures
 }
 
-// subjects builds the servers into dir. The first is what the others are compared with.
+// subjects builds the servers into dir. The first is what most others are compared with.
 func subjects(dir string) ([]*subject, error) {
 	root := filepath.Join(dir, "root")
 	if err := os.Mkdir(root, 0o755); err != nil {
@@ -121,7 +122,8 @@ func subjects(dir string) ([]*subject, error) {
 	all := []*subject{
 		{name: "minimal", command: []string{"integration/minimal"}, http: port, modern: "/stateless", tool: "echo", args: text},
 		{name: "fixture", command: []string{"integration/fixture"}, http: port, tool: "echo", args: text},
-		{name: "100 rules", command: []string{"integration/fixture", "--policy", policy}, http: port, tool: "echo", args: text},
+		{name: "raw handler", command: []string{"integration/minimal", "-raw"}, http: port, modern: "/stateless", tool: "echo", args: text},
+		{name: "100 rules", command: []string{"integration/fixture", "--policy", policy}, http: port, tool: "echo", args: text, beside: 2},
 		{name: "mcp-files", command: []string{"cmd/mcp-files", "--root", root}, http: port, tool: "Stat", args: `{"path":"a.txt"}`},
 		{name: "mcp-shell", command: []string{"cmd/mcp-shell"}},
 		{name: "mcp-image", command: []string{"cmd/mcp-image"}},

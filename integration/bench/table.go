@@ -33,7 +33,7 @@ func measures(calls int) []measure {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// costs prints a row a measure: values, and in brackets the ratio to the first subject.
+// costs prints a row a measure: values, and in brackets the ratio to the subject that it is compared with.
 func costs(out io.Writer, all []*subject, calls int) error {
 	rows := [][]string{append(head("median of", all), "target")}
 	for _, m := range measures(calls) {
@@ -79,13 +79,12 @@ func table(out io.Writer, rows [][]string) error {
 
 func (m measure) row(all []*subject) []string {
 	row := []string{m.name}
-	base := m.value(all[0])
 	for i, s := range all {
 		if m.calls && s.tool == "" {
 			row = append(row, "")
 			continue
 		}
-		v := m.value(s)
+		base, v := m.value(all[s.beside]), m.value(s)
 		cell := fmt.Sprintf(m.format, v)
 		if m.ratio && i > 0 && base > 0 {
 			cell += fmt.Sprintf(" (%.2f)", v/base)

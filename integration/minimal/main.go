@@ -19,12 +19,18 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// echo is a handler as raw as the SDK has it: it decodes its arguments itself, and nothing checks
-// them.
-func echo(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	var in struct {
-		Text string `json:"text"`
-	}
+type echoIn struct {
+	Text string `json:"text"`
+}
+
+func echo(_ context.Context, _ *mcp.CallToolRequest, in echoIn) (*mcp.CallToolResult, any, error) {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: in.Text}}}, nil, nil
+}
+
+// raw does the same by a handler as the SDK has them at the lowest level: it decodes its arguments
+// itself, and nothing checks them.
+func raw(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	var in echoIn
 	if err := json.Unmarshal(req.Params.Arguments, &in); err != nil {
 		return nil, err
 	}
@@ -35,9 +41,14 @@ const schema = `{"type":"object","properties":{"text":{"type":"string"}},"requir
 
 func main() {
 	address := flag.String("http", "", "serve HTTP on this `HOST:PORT`")
+	low := flag.Bool("raw", false, "serve the tool by a handler of the lowest level")
 	flag.Parse()
 	s := mcp.NewServer(&mcp.Implementation{Name: "minimal", Version: "1"}, nil)
-	s.AddTool(&mcp.Tool{Name: "echo", Description: "Returns the text.", InputSchema: json.RawMessage(schema)}, echo)
+	if *low {
+		s.AddTool(&mcp.Tool{Name: "echo", Description: "Returns the text.", InputSchema: json.RawMessage(schema)}, raw)
+	} else {
+		mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "Returns the text."}, echo)
+	}
 	run := func() error { return s.Run(context.Background(), &mcp.StdioTransport{}) }
 	if *address != "" {
 		run = func() error { return serve(s, *address) }

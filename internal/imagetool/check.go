@@ -109,7 +109,7 @@ func (k *check) chooseModel() error {
 	standard, given := k.rules.Model(k.settings.model).Name, k.in.Model
 	k.req.Model = standard
 	if given != "" && given != standard {
-		if !modelName.MatchString(given) {
+		if !isModel(given) {
 			return bad("model", given, "the name of a model", fmt.Sprintf("%q", standard))
 		}
 		k.req.Model = k.allowed(given, standard)
@@ -192,7 +192,7 @@ func (k *check) size() error {
 // standards are what the values of models of old are called now.
 var standards = map[string]string{"standard": "medium", "hd": "high"}
 
-var word = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
+var word = regexp.MustCompile(`^[a-z0-9_-]+$`)
 
 func (k *check) quality() error {
 	q, allowed := strings.ToLower(strings.TrimSpace(k.in.Quality)), k.model.Qualities
@@ -203,7 +203,7 @@ func (k *check) quality() error {
 	case q == "":
 	case allowed != nil && !slices.Contains(allowed, q):
 		return bad("quality", k.in.Quality, list(allowed)+" with "+k.model.Name, fmt.Sprintf("%q", allowed[0]))
-	case !word.MatchString(q):
+	case len(q) > 32 || !word.MatchString(q):
 		return bad("quality", k.in.Quality, "low, medium or high, or what the model knows", `"medium"`)
 	}
 	k.req.Quality = q

@@ -147,16 +147,20 @@ func isLoopback(host string) bool {
 }
 
 // modelName is what a model can be called: names of files, deployments and repositories too.
-var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$`)
+var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$`)
+
+const longestModel = 128 // characters
+
+func isModel(name string) bool { return len(name) <= longestModel && modelName.MatchString(name) }
 
 func (s *settings) readModels(c *cli.Context) error {
 	s.models = commas(c.StringSlice("allow-models"))
 	for _, m := range s.models {
-		if m != "*" && !modelName.MatchString(m) {
+		if m != "*" && !isModel(m) {
 			return fmt.Errorf("--allow-models %q: want names of models, or *", m)
 		}
 	}
-	if s.model != "" && !modelName.MatchString(s.model) {
+	if s.model != "" && !isModel(s.model) {
 		return fmt.Errorf("--model %q: want the name of a model, such as gpt-image-2", s.model)
 	}
 	return nil

@@ -255,7 +255,7 @@ func (r *reader) limit(n *yaml.Node) *limit {
 func nameOf(n *yaml.Node) string {
 	if n.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == "id" && idText.MatchString(n.Content[i+1].Value) {
+			if n.Content[i].Value == "id" && isID(n.Content[i+1].Value) {
 				return n.Content[i+1].Value
 			}
 		}
@@ -263,7 +263,11 @@ func nameOf(n *yaml.Node) string {
 	return "without an id"
 }
 
-var idText = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+var idText = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+
+const maxID = 64 // characters
+
+func isID(s string) bool { return len(s) <= maxID && idText.MatchString(s) }
 
 // reservedIDs name what decides where no rule does.
 var reservedIDs = []string{ruleOfDefault, ruleOfUndecided, ruleOfMode, ruleOfRequest}
@@ -271,7 +275,7 @@ var reservedIDs = []string{ruleOfDefault, ruleOfUndecided, ruleOfMode, ruleOfReq
 func (r *reader) id(n *yaml.Node, what string) string {
 	s, ok := r.text(n, what+": id")
 	switch {
-	case ok && !idText.MatchString(s):
+	case ok && !isID(s):
 		r.addf(n, "%s: id %q: want at most 64 of a-z, 0-9, . _ and -, the first a letter or digit", what, s)
 	case slices.Contains(reservedIDs, s):
 		r.addf(n, "%s: id %q is what decisions without a rule are called: take another", what, s)

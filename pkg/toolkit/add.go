@@ -108,7 +108,7 @@ type exchange struct {
 func (s *Server) serve(ctx context.Context, req *mcp.CallToolRequest, def *Definition, do work) (*mcp.CallToolResult, error) {
 	start := time.Now()
 	x := &exchange{def: def, do: do, req: req, call: s.callOf(req.Session, req.Extra, isModern(req))}
-	x.call.unasked = unasked(req, x.call.modern)
+	x.call.unasked = func() string { return unasked(req, x.call.modern) }
 	defer x.call.deliver()
 	report, stop := progress(ctx, req)
 	x.report = report

@@ -76,11 +76,11 @@ func (s *Server) admit(c *Call, p *planned, v approval.Verdict, yes *approved) e
 	if err := yes.check(a); err != nil {
 		return err
 	}
-	switch {
-	case v.Decision == approval.Allow, yes.covers(v), s.memory.Remembers(c.Caller, v, a):
+	if v.Decision == approval.Allow || yes.covers(v) || s.memory.Remembers(c.Caller, v, a) {
 		return nil
-	case c.unasked != "":
-		return unattended(a.Tool, v, c.unasked)
+	}
+	if why := c.unasked(); why != "" {
+		return unattended(a.Tool, v, why)
 	}
 	text, err := promptOf(c.Caller, a, v)
 	if err != nil {

@@ -127,9 +127,9 @@ type Call struct {
 	ended  func()              // waits for the end of the session; nil where there is none
 	by     *streamable.Request // nil but for HTTP
 
-	modern  bool   // from 2026-07-28 on
-	streams bool   // the answer to the call can carry questions
-	unasked string // why the client cannot be asked; "" where it can
+	modern  bool          // from 2026-07-28 on
+	streams bool          // the answer to the call can carry questions
+	unasked func() string // why the client cannot be asked; "" where it can
 
 	after []func(delivered bool) // what is to be done once the result is made, where by is nil
 }

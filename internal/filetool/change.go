@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"strings"
@@ -66,11 +67,13 @@ type change struct {
 }
 
 // diff shows the change within limit bytes. It is compared once, however often it is shown.
-func (c *change) diff(limit int) string {
+func (c *change) diff(limit int) string { return c.comparison().Show(limit) }
+
+func (c *change) comparison() *edit.Diff {
 	if c.compared == nil {
 		c.compared = edit.Compare(c.old, c.new)
 	}
-	return c.compared.Show(limit)
+	return c.compared
 }
 
 func (w writer) plan(ctx context.Context, call *toolkit.Call, req changeRequest) (*changePlan, approval.Action, error) {
@@ -241,8 +244,14 @@ func (p *changePlan) action() approval.Action {
 		}
 	}
 	a.Paths = append(a.Paths, at)
-	if diff := p.diff(summaryBytes); diff != "" {
+	d := p.comparison()
+	diff, whole := d.ShowWhole(summaryBytes)
+	if diff != "" {
 		a.Summary += "\n" + diff
+	}
+	if !whole {
+		added, removed := d.Counts()
+		a.Unshown = fmt.Sprintf("%d lines added, %d removed; the file would have %d bytes with SHA-256 %x", added, removed, len(p.new), sha256.Sum256(p.new))
 	}
 	return a
 }

@@ -443,3 +443,27 @@ func TestClientRootsWhenWriting(t *testing.T) {
 		{"up", args{"path": "../b.txt", "content": "y\n"}, true, "outside the allowed roots", "b.txt", "x\n"},
 	})
 }
+
+// TestUnshownChanges: where a person could not be shown all of a change, counts and a hash stand
+// for it.
+func TestUnshownChanges(t *testing.T) {
+	h := newHarness(t, map[string]string{"a.txt": "one\n"})
+	rules := &between{}
+	d := h.judged(t, rules)
+	for name, c := range map[string]struct{ content, counts string }{
+		"short":         {"two\n", ""},
+		"many lines":    {strings.Repeat("a line of text\n", 2000), "2000 lines added, 1 removed"},
+		"one long line": {strings.Repeat("x", 10_000) + "\n", "1 lines added, 1 removed"},
+	} {
+		must(t, os.WriteFile(filepath.Join(h.root, "a.txt"), []byte("one\n"), 0o644))
+		rules.actions = nil
+		d.call(t, "Write", args{"path": "a.txt", "content": c.content})
+		want := ""
+		if c.counts != "" {
+			want = fmt.Sprintf("%s; the file would have %d bytes with SHA-256 %s", c.counts, len(c.content), whole(c.content))
+		}
+		if got := rules.actions[0].Unshown; got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}

@@ -218,16 +218,20 @@ func TestArgumentsForPolicies(t *testing.T) {
 	}{
 		"defaults": {
 			[]string{"quality=low", "size=1024x1536"},
-			args{"prompt": "a house"}, 1,
+			args{"prompt": "a house"},
+			1,
 			map[string]any{"prompt": "a house", "n": 1.0, "quality": "low", "size": "1024x1536", "images": 0.0, "mask": false},
 		},
 		"given": {
-			nil, args{"prompt": "a house", "n": 3, "quality": "high", "size": "1536x1024"}, 3,
+			nil,
+			args{"prompt": "a house", "n": 3, "quality": "high", "size": "1536x1024"},
+			3,
 			map[string]any{"n": 3.0, "quality": "high", "size": "1536x1024"},
 		},
 		"locked": {
 			[]string{"quality=low", "lock=quality"},
-			args{"prompt": "a house", "quality": "high"}, 1,
+			args{"prompt": "a house", "quality": "high"},
+			1,
 			map[string]any{"quality": "low"},
 		},
 	} {

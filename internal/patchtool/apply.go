@@ -50,7 +50,11 @@ func (p place) planApply(ctx context.Context, call *toolkit.Call, in applyIn) (*
 		a.Summary, a.Paths = "apply a patch that does not fit", paths(storage, attempted(storage, patch))
 		return nil, a, misfit{err}
 	}
-	a.Summary, a.Paths = summary(plan), paths(storage, accesses(plan))
+	var whole bool
+	if a.Summary, whole = summary(plan); !whole {
+		a.Unshown = in.unshown(patch)
+	}
+	a.Paths = paths(storage, accesses(plan))
 	return &applyPlan{storage, plan, in.DryRun}, a, nil
 }
 

@@ -99,16 +99,29 @@ func TestErrorsNameWhatIsShown(t *testing.T) {
 	}
 }
 
-// The summary of a large change costs little, and says that it is not all.
+// The summary of a small change to a large file shows all of it. Where it does not, counts and a
+// hash stand for the patch.
 func TestSummaryOfLargeFiles(t *testing.T) {
 	rules := &recorder{decision: approval.Deny}
 	old := strings.Repeat("a line of text\n", 100_000) + "one\n" + strings.Repeat("a line of text\n", 100_000)
 	h := newHarness(t, map[string]string{"a": old}, rules)
 	h.call(t, args{"patch": envelope})
 	want := "apply a patch: update a\n--- a\n@@ -99998,7 +99998,7 @@\n" + strings.Repeat(" a line of text\n", 3) +
-		"-one\n+two\n" + strings.Repeat(" a line of text\n", 3) + "[the file goes on; more may differ]"
-	if diff := cmp.Diff(want, rules.asked[0].Summary); diff != "" {
-		t.Error(diff)
+		"-one\n+two\n" + strings.TrimSuffix(strings.Repeat(" a line of text\n", 3), "\n")
+	if diff := cmp.Diff(want, rules.asked[0].Summary); diff != "" || rules.asked[0].Unshown != "" {
+		t.Error(diff, rules.asked[0].Unshown)
+	}
+	for name, patch := range map[string]string{
+		"far apart":     "*** Begin Patch\n*** Update File: b\n@@\n-first\n+1\n@@\n-last\n+2\n*** End Patch",
+		"long":          "*** Begin Patch\n*** Add File: c\n" + strings.Repeat("+a line of text\n", 1000) + "*** End Patch",
+		"one long line": "*** Begin Patch\n*** Add File: c\n+" + strings.Repeat("x", 10_000) + "\n*** End Patch",
+	} {
+		rules := &recorder{decision: approval.Deny}
+		h := newHarness(t, map[string]string{"b": "first\n" + strings.Repeat("a line of text\n", 10_000) + "last\n"}, rules)
+		h.call(t, args{"patch": patch})
+		if got, want := rules.asked[0].Unshown, fmt.Sprintf("%d bytes with SHA-256 %x", len(patch), sha256.Sum256([]byte(patch))); !strings.HasSuffix(got, want) {
+			t.Errorf("%s: got %q, want %q at its end", name, got, want)
+		}
 	}
 }
 

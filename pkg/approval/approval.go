@@ -89,6 +89,7 @@ type Action struct {
 	Shell   *Shell          `json:"shell,omitzero"`   // what it would run; nil where it runs nothing
 	Count   int             `json:"count,omitzero"`   // how many of what a limit counts; 0 is 1
 	Summary string          `json:"summary,omitzero"` // for a person: one line, and below it the diff of a change
+	Unshown string          `json:"unshown,omitzero"` // where Summary does not show all of a change: what stands for it, as counts and a hash
 }
 
 // A Shell is what an action would run, and where.

@@ -15,7 +15,7 @@ import (
 // no other. Args count as compact JSON.
 func (a Action) Digest() [sha256.Size]byte {
 	d := newDigester()
-	d.texts(a.Tool, string(a.Effect), a.Summary)
+	d.texts(a.Tool, string(a.Effect), a.Summary, a.Unshown)
 	d.number(a.Count)
 	d.json(a.Args)
 	d.paths(a.Paths)

@@ -25,8 +25,10 @@ const maxPrompt = 4000
 // A change that is too long to be shown is named by its paths, its size and its hash. Where
 // anything else is too long, the call is refused: the error says so.
 func promptOf(who approval.Caller, a approval.Action, v approval.Verdict) (string, error) {
-	if text, ok := compose(who, a, v, true); ok {
-		return text, nil
+	if a.Unshown == "" {
+		if text, ok := compose(who, a, v, true); ok {
+			return text, nil
+		}
 	}
 	if hasDiff(a) {
 		if text, ok := compose(who, a, v, false); ok {
@@ -39,7 +41,7 @@ func promptOf(who approval.Caller, a approval.Action, v approval.Verdict) (strin
 
 // hasDiff reports whether a changes files by what its summary shows below its first line.
 func hasDiff(a approval.Action) bool {
-	return a.Shell == nil && len(a.Paths) > 0 && strings.Contains(strings.TrimSpace(a.Summary), "\n")
+	return a.Shell == nil && len(a.Paths) > 0 && (a.Unshown != "" || strings.Contains(strings.TrimSpace(a.Summary), "\n"))
 }
 
 // compose returns a question, and whether it is short enough.
@@ -47,10 +49,14 @@ func compose(who approval.Caller, a approval.Action, v approval.Verdict, diff bo
 	var p prompt
 	p.title(a)
 	p.shell(a.Shell)
+	p.field("programs in that", strings.Join(programs(v), ", "))
 	p.files(a.Paths)
 	switch {
 	case hasDiff(a) && !diff:
-		p.digest(a.Summary)
+		p.digest(a)
+	case a.Shell != nil: // the rest of its summary are the commands, which are shown
+		first, _, _ := strings.Cut(a.Summary, "\n")
+		p.field("what it does", first)
 	case a.Summary != "":
 		p.block("what it does", a.Summary)
 	}
@@ -109,6 +115,23 @@ func (p *prompt) shell(s *approval.Shell) {
 	}
 }
 
+// programs are what the policy found that the commands would run, each once.
+func programs(v approval.Verdict) (names []string) {
+	for _, part := range v.Commands {
+		if len(part.Argv) == 0 {
+			continue
+		}
+		name := part.Argv[0]
+		if part.Within != "" {
+			name += " (within " + part.Within + ")"
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func (p *prompt) files(paths []approval.Path) {
 	for _, f := range paths {
 		p.field(cmp.Or(string(f.Access), "touch"), strings.TrimSuffix(f.Root, "/")+"/"+f.Rel)
@@ -116,9 +139,15 @@ func (p *prompt) files(paths []approval.Path) {
 }
 
 // digest stands for a change that is too long.
-func (p *prompt) digest(summary string) {
+func (p *prompt) digest(a approval.Action) {
+	first, diff, _ := strings.Cut(a.Summary, "\n")
+	p.block("what it does", first)
+	if a.Unshown != "" {
+		p.field("The change is too long to be shown here", a.Unshown)
+		return
+	}
 	added, removed := 0, 0
-	for line := range strings.SplitSeq(summary, "\n") {
+	for line := range strings.SplitSeq(diff, "\n") {
 		switch {
 		case strings.HasPrefix(line, "+++") || strings.HasPrefix(line, "---"):
 		case strings.HasPrefix(line, "+"):
@@ -127,10 +156,8 @@ func (p *prompt) digest(summary string) {
 			removed++
 		}
 	}
-	first, _, _ := strings.Cut(summary, "\n")
-	p.block("what it does", first)
-	fmt.Fprintf(&p.b, "The change is too long to be shown here: %d lines added, %d removed, %d bytes with SHA-256 %x.\n",
-		added, removed, len(summary), sha256.Sum256([]byte(summary)))
+	fmt.Fprintf(&p.b, "The change is too long to be shown here: %d lines added, %d removed, a diff of %d bytes with SHA-256 %x\n",
+		added, removed, len(diff), sha256.Sum256([]byte(diff)))
 }
 
 // full reports whether there is no room for s, so that nobody waits for megabytes to be written

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/toolhost/toolhost/pkg/approval"
+	"github.com/toolhost/toolhost/pkg/approval/command"
 )
 
 var (
@@ -36,6 +37,8 @@ func TestPrompt(t *testing.T) {
 	full.Shell.Mounts, full.Shell.Env, full.Shell.Stdin = []string{"/src:/data", "/etc:/etc:ro"}, map[string]string{"B": "2", "A": "x\ny"}, &stdin
 	local := shellAction("ls", "cat <<EOF\nrule: none\nEOF")
 	local.Shell.Image, local.Shell.ImageID, local.Effect = "", "", approval.RunCommands
+	summed := shellAction("ls; git push")
+	summed.Summary = "run a command; the image would be pulled\n$ ls; git push"
 	tests := []struct {
 		name string
 		a    approval.Action
@@ -69,6 +72,16 @@ command 2 of 2 for sh, 24 bytes:
   1 | cat <<EOF
   2 | rule: none
   3 | EOF
+asked by: alice over http
+rule: ask-shell
+why it asks: commands ask`},
+		{"a summary", summed, `May this run? shell (run commands in a container)
+directory: /data
+image: ubuntu:latest sha256:0a1b
+network: none
+command for sh, 12 bytes:
+    ls; git push
+what it does: run a command; the image would be pulled
 asked by: alice over http
 rule: ask-shell
 why it asks: commands ask`},
@@ -112,6 +125,18 @@ why it asks: commands ask`},
 	}
 }
 
+// What the policy found in the commands is a second view of them.
+func TestProgramsInPrompt(t *testing.T) {
+	v := cautious
+	v.Commands = []command.Part{
+		{Argv: []string{"ls"}}, {Argv: []string{"ls", "-l"}}, {Argv: []string{"git", "push"}, Within: "$( )"}, {Argv: []string{"\u202e"}}, {},
+	}
+	got, err := promptOf(alice, shellAction("ls"), v)
+	if want := "\nprograms in that: ls, git (within $( )), \\u{202E}\n"; err != nil || !strings.Contains(got, want) {
+		t.Errorf("%v, got %q, want %q in it", err, got, want)
+	}
+}
+
 func TestLongPrompt(t *testing.T) {
 	long := strings.Repeat("x", maxPrompt)
 	patch := "--- a/a.txt\n+++ b/a.txt\n" + strings.Repeat("-old\n", 500) + strings.Repeat("+new line\n", 700)
@@ -119,6 +144,8 @@ func TestLongPrompt(t *testing.T) {
 	for i := range 500 {
 		many.Paths = append(many.Paths, approval.Path{Access: approval.Create, Root: "/srv", Rel: fmt.Sprintf("file%d", i)})
 	}
+	cut := editAction("-a\n[and so on]")
+	cut.Unshown = "900 lines"
 	input := shellAction("cat")
 	input.Shell.Stdin = &long
 	image := approval.Action{Tool: "image_generation", Args: []byte(`{"prompt":"` + long + `"}`)}
@@ -129,8 +156,9 @@ func TestLongPrompt(t *testing.T) {
 	}{
 		{"a change", editAction(patch), []string{
 			"update: /srv/a.txt", "changes 1 file", "700 lines added, 500 removed",
-			fmt.Sprintf("%d bytes with SHA-256 %x", len("changes 1 file\n"+patch), sha256.Sum256([]byte("changes 1 file\n"+patch))),
+			fmt.Sprintf("%d bytes with SHA-256 %x", len(patch), sha256.Sum256([]byte(patch))),
 		}},
+		{"a change whose summary is cut", cut, []string{"update: /srv/a.txt", "changes 1 file", "The change is too long to be shown here: 900 lines"}},
 		{"a change of too many files", many, nil},
 		{"a command", shellAction(long), nil},
 		{"a command of megabytes", shellAction(strings.Repeat(long, 1000)), nil},
@@ -169,7 +197,7 @@ func FuzzPrompt(f *testing.F) {
 	f.Add("t", "a\x80", "a\x81", "", "\r\nasked by: me")
 	names := []string{
 		"May this run?", "directory", "image", "network", "mount", "environment", "touch", "asked by", "rule", "why it asks",
-		"command for sh,", "standard input,", "what it does,",
+		"command for sh,", "standard input,", "what it does", "programs in that", "The change is too long",
 	}
 	f.Fuzz(func(t *testing.T, tool, one, two, stdin, env string) {
 		action := func(command string) approval.Action {
@@ -178,7 +206,7 @@ func FuzzPrompt(f *testing.F) {
 			a.Shell.Stdin, a.Shell.Env, a.Shell.Mounts = &stdin, map[string]string{env: two}, []string{one}
 			return a
 		}
-		v := approval.Verdict{Rule: env, Reason: stdin}
+		v := approval.Verdict{Rule: env, Reason: stdin, Commands: []command.Part{{Argv: []string{two}, Within: one}}}
 		a, b := action(one), action(two)
 		first, errA := promptOf(alice, a, v)
 		second, errB := promptOf(alice, b, v)

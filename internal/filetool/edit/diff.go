@@ -33,8 +33,31 @@ func Compare(old, new []byte) *Diff {
 // mark, no carriage returns at the ends of lines, long lines cut. Where limit bytes do not
 // reach, the last line says how many lines are missing.
 func (d *Diff) Show(limit int) string {
+	text, _ := d.show(limit)
+	return text
+}
+
+// ShowWhole is Show, and reports whether that is all of it, to the last character.
+func (d *Diff) ShowWhole(limit int) (text string, whole bool) { return d.show(limit) }
+
+// Counts returns how many lines are added and removed.
+func (d *Diff) Counts() (added, removed int) {
+	for _, h := range d.hunks {
+		for _, l := range h.Lines {
+			switch l.Op {
+			case '+':
+				added++
+			case '-':
+				removed++
+			}
+		}
+	}
+	return added, removed
+}
+
+func (d *Diff) show(limit int) (text string, whole bool) {
 	const markRoom = 80
-	shown := 0
+	shown, whole := 0, true
 	var b strings.Builder
 	put := func(line string) bool {
 		if b.Len()+len(line) > limit-markRoom {
@@ -49,6 +72,7 @@ func (d *Diff) Show(limit int) string {
 		}
 		n, from := 0, starts(h.Lines)
 		for n < len(h.Lines) && put(shownLine(h.Lines[n], from[n])) {
+			whole = whole && (h.Lines[n].Op == ' ' || from[n] == 0 && len(h.Lines[n].Text) <= lineBytes)
 			n++
 		}
 		shown += differing(h.Lines[:n])
@@ -59,7 +83,7 @@ func (d *Diff) Show(limit int) string {
 	if shown < d.changed {
 		fmt.Fprintf(&b, "[%d of %d changed lines are shown; read the file for the others]\n", shown, d.changed)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return strings.TrimSuffix(b.String(), "\n"), whole && shown == d.changed
 }
 
 func differing(lines []linediff.Line) (n int) {

@@ -96,7 +96,7 @@ var modules = map[string][]string{
 	"golang.org/x/image":                {"internal/imagetool"},
 	"golang.org/x/sync":                 {"pkg/toolkit/streamable"},
 	"golang.org/x/sys":                  {"pkg", "internal", "tests"},
-	"golang.org/x/text":                 {"pkg/fsroot", "pkg/textfile", "internal/filetool/search"},
+	"golang.org/x/text":                 {"pkg/approval", "pkg/fsroot", "pkg/textfile", "internal/filetool/search"},
 	"mvdan.cc/sh/v3":                    {"pkg/approval/command"},
 }
 

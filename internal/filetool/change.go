@@ -232,8 +232,8 @@ func shaPrefix(given string) (string, error) {
 
 // action says what would happen. A result that shows the file's text is also a read.
 func (p *changePlan) action() approval.Action {
-	origin, below := p.root.Origin(p.real)
-	at := approval.Path{Access: approval.Create, Root: origin.Dir(), Rel: below}
+	dir, below := p.root.Named(p.real)
+	at := approval.Path{Access: approval.Create, Root: dir, Rel: below}
 	a := approval.Action{Effect: approval.WriteFiles, Summary: p.verb + " " + p.names.name(p.real)}
 	if p.exists {
 		at.Access = approval.Update
@@ -263,7 +263,7 @@ type changeOut struct {
 	created bool
 }
 
-func runChange(ctx context.Context, p *changePlan, _ approval.Grant, _ toolkit.Progress) (changeOut, error) {
+func runChange(ctx context.Context, p *changePlan, g approval.Grant, _ toolkit.Progress) (changeOut, error) {
 	tx, err := fsroot.Begin(ctx, p.stateDir, p.root)
 	if err != nil {
 		return changeOut{}, err
@@ -271,7 +271,7 @@ func runChange(ctx context.Context, p *changePlan, _ approval.Grant, _ toolkit.P
 	defer tx.End()
 	const tries = 3 // where programs write that know no lock
 	for try := 1; ; try++ {
-		err = p.commit(ctx, tx)
+		err = p.commit(ctx, tx, g.Exact())
 		if k := fsroot.KindOf(err); try == tries || !p.exists || k != fsroot.Stale && k != fsroot.Changed {
 			break
 		}
@@ -279,8 +279,9 @@ func runChange(ctx context.Context, p *changePlan, _ approval.Grant, _ toolkit.P
 	return changeOut{p.change, p.names.name(p.real), !p.exists}, err
 }
 
-// commit makes the change on what the file holds now.
-func (p *changePlan) commit(ctx context.Context, tx *fsroot.Tx) error {
+// commit makes the change on what the file holds now; exactly means only on what it held when the
+// change was planned.
+func (p *changePlan) commit(ctx context.Context, tx *fsroot.Tx, exactly bool) error {
 	old, was, err := tx.Load(p.real)
 	switch missing := fsroot.KindOf(err) == fsroot.NotExist; {
 	case missing && p.exists:
@@ -296,6 +297,9 @@ func (p *changePlan) commit(ctx context.Context, tx *fsroot.Tx) error {
 		return err
 	}
 	if !bytes.Equal(old, p.old) {
+		if exactly {
+			return p.stale("was changed")
+		}
 		if err := p.apply(ctx, old); err != nil {
 			return err
 		}

@@ -154,6 +154,9 @@ func (r roots) planGrep(ctx context.Context, call *toolkit.Call, in grepIn) (*gr
 
 func runGrep(ctx context.Context, p *grepPlan, g approval.Grant, report toolkit.Progress) (grepOut, error) {
 	if p.file != nil {
+		if err := seen("Grep", g, p.names.root, false, p.file.Real); err != nil {
+			return grepOut{}, err
+		}
 		return p.inFile(ctx, report)
 	}
 	o := p.query.Options

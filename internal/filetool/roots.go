@@ -55,8 +55,8 @@ func (n namer) name(rel string) string {
 func reading(root *fsroot.Root, access approval.Access, summary string, rels ...string) approval.Action {
 	a := approval.Action{Effect: approval.ReadFiles, Summary: summary}
 	for _, rel := range rels {
-		origin, below := root.Origin(rel)
-		a.Paths = append(a.Paths, approval.Path{Access: access, Root: origin.Dir(), Rel: below})
+		dir, below := root.Named(rel)
+		a.Paths = append(a.Paths, approval.Path{Access: access, Root: dir, Rel: below})
 	}
 	return a
 }
@@ -129,8 +129,19 @@ func shows(g approval.Grant, root *fsroot.Root, rel string, isDir bool) bool {
 	if isDir {
 		access = approval.List
 	}
-	origin, below := root.Origin(rel)
-	return g.Shows(approval.Path{Access: access, Root: origin.Dir(), Rel: below})
+	dir, below := root.Named(rel)
+	return g.Shows(approval.Path{Access: access, Root: dir, Rel: below})
+}
+
+// seen refuses a path that a call names and the grant does not show: what may not be read is not
+// told by another tool either.
+func seen(tool string, g approval.Grant, root *fsroot.Root, isDir bool, rels ...string) error {
+	for _, rel := range rels {
+		if !g.Unfiltered() && !shows(g, root, rel, isDir) {
+			return &approval.DeniedError{Tool: tool, Verdict: approval.Verdict{Reason: "the policy refuses a read of it"}}
+		}
+	}
+	return nil
 }
 
 // explain lets through what is made for the model and the end of the call; the rest is of

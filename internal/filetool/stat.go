@@ -35,7 +35,7 @@ var statDefinition = toolkit.Definition{
 		"modified":{"type":"string","description":"RFC 3339"},
 		"mode":{"type":"string","description":"octal"},
 		"link_target":{"type":"string","description":"if below the root"},
-		"link_state":{"type":"string","description":"ok, outside, dangling, loop"},
+		"link_state":{"type":"string","description":"ok, outside, dangling, loop, hidden"},
 		"mime":{"type":"string","description":"media type"},
 		"encoding":{"type":"string","description":"such as utf-8, or binary"},
 		"eol":{"type":"string","description":"line ends, such as lf"},
@@ -61,6 +61,11 @@ type statIn struct {
 type statPlan struct {
 	out  statOut
 	file *fsroot.File
+
+	root  *fsroot.Root // nil for the list of roots
+	real  []string     // what is looked at
+	isDir bool
+	link  *fsroot.Link
 }
 
 // Close closes what is open.
@@ -115,6 +120,7 @@ func (r roots) planStat(ctx context.Context, call *toolkit.Call, in statIn) (*st
 	if p.file != nil && p.file.Real != info.Real {
 		real = append(real, p.file.Real)
 	}
+	p.root, p.real, p.isDir, p.link = place.Root, real, info.IsDir(), info.Link
 	return p, reading(place.Root, approval.Read, "describe "+p.out.Path, real...), nil
 }
 
@@ -173,7 +179,13 @@ func linkState(k fsroot.Kind) string {
 	return "dangling"
 }
 
-func runStat(ctx context.Context, p *statPlan, _ approval.Grant, _ toolkit.Progress) (statOut, error) {
+func runStat(ctx context.Context, p *statPlan, g approval.Grant, _ toolkit.Progress) (statOut, error) {
+	if err := seen("Stat", g, p.root, p.isDir, p.real...); err != nil {
+		return statOut{}, err
+	}
+	if l := p.link; l != nil && l.Kind == fsroot.Other && !g.Unfiltered() && !shows(g, p.root, l.Target, l.Mode.IsDir()) {
+		p.out.LinkTarget, p.out.LinkState = "", "hidden"
+	}
 	if p.file == nil {
 		return p.out, nil
 	}

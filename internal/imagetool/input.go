@@ -214,16 +214,43 @@ func (l *loader) open(field, ref string) (*fsroot.File, error) {
 		return nil, err
 	}
 	place, err := set.Resolve(ref)
+	if place.Root != nil {
+		l.reads(place.Root, place.Rel) // also where it is not there: the policy judges before that is told
+	}
 	if err != nil {
-		return nil, err
+		return nil, absent{err}
 	}
 	f, err := place.Root.Open(place.Rel)
 	if err != nil {
-		return nil, err
+		return nil, absent{err}
 	}
-	origin, below := place.Root.Origin(f.Real)
-	l.paths = append(l.paths, approval.Path{Access: approval.Read, Root: origin.Dir(), Rel: below})
+	if f.Real != place.Rel {
+		l.reads(place.Root, f.Real)
+	}
 	return f, nil
+}
+
+// reads notes a path for the policy.
+func (l *loader) reads(root *fsroot.Root, rel string) {
+	dir, below := root.Named(rel)
+	l.paths = append(l.paths, approval.Path{Access: approval.Read, Root: dir, Rel: below})
+}
+
+// An absent is why a file could not be opened.
+type absent struct{ error }
+
+// Unwrap returns the cause.
+func (e absent) Unwrap() error { return e.error }
+
+// Under leaves out the names of similar files where a policy may hide some.
+func (e absent) Under(g approval.Grant) error {
+	var of *fsroot.Error
+	if g.Unfiltered() || !errors.As(e.error, &of) || of.Kind != fsroot.NotExist {
+		return e.error
+	}
+	told := *of
+	told.Names = nil
+	return &told
 }
 
 // roots are the operator's, which the client's own only narrow.

@@ -220,7 +220,7 @@ func TestArgumentsForPolicies(t *testing.T) {
 			[]string{"quality=low", "size=1024x1536"},
 			args{"prompt": "a house"},
 			1,
-			map[string]any{"prompt": "a house", "n": 1.0, "quality": "low", "size": "1024x1536", "images": 0.0, "mask": false},
+			map[string]any{"prompt": "a house", "n": 1.0, "quality": "low", "size": "1024x1536", "images": nil, "mask": nil},
 		},
 		"given": {
 			nil,

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/toolhost/toolhost/internal/imagetool/provider"
@@ -90,7 +91,8 @@ func (t *toolset) plan(ctx context.Context, call *toolkit.Call, in imageIn) (*im
 	if err != nil {
 		return nil, a, err
 	}
-	a.Args = p.order.arguments()
+	refs, mask, _ := in.references() // sound by now
+	a.Args = p.order.arguments(refs, mask)
 	p.key = p.order.key(call.Caller)
 	return p, a, nil
 }
@@ -121,32 +123,39 @@ func (t *toolset) orderOf(l *loader, in imageIn, f form) (o order, err error) {
 }
 
 // arguments are those of the call as they are used: with the operator's options, and moved to
-// what the model takes. A policy's conditions see these.
-func (o *order) arguments() json.RawMessage {
-	args := map[string]any{
-		"prompt": o.Prompt, "model": o.Model, "n": max(o.N, 1), "size": o.Size.String(), "quality": o.Quality,
-		"background": o.Background, "output_format": o.Format, "moderation": o.Moderation, "images": len(o.Images), "mask": o.Mask != nil,
-		"inputs_sha256": o.sums(),
+// what the model takes. A policy's conditions see these. Pictures are there as they were named,
+// data: URLs by their beginning, and by their hashes.
+func (o *order) arguments(refs []string, mask string) json.RawMessage {
+	args := map[string]any{"prompt": o.Prompt, "n": max(o.N, 1), "size": o.Size.String()}
+	var images []string
+	for _, ref := range refs {
+		images = append(images, asNamed(ref))
 	}
 	for name, value := range map[string]any{
+		"model": o.Model, "quality": o.Quality, "background": o.Background, "output_format": o.Format, "moderation": o.Moderation,
+		"images": images, "mask": asNamed(mask), "inputs_sha256": o.sums(),
 		"action": o.Action, "partial_images": o.Partials, "input_fidelity": o.Fidelity, "complexity": o.Complexity,
 		"frame_count": o.Frames, "negative_prompt": o.Negative, "user": o.User, "file_name": o.name,
+		"output_compression": o.Compression, "seed": o.Seed,
 	} {
 		if !reflect.ValueOf(value).IsZero() {
 			args[name] = value
 		}
-	}
-	if o.Compression != nil {
-		args["output_compression"] = *o.Compression
-	}
-	if o.Seed != nil {
-		args["seed"] = *o.Seed
 	}
 	b, err := json.Marshal(args)
 	if err != nil { // plain data
 		panic(err)
 	}
 	return b
+}
+
+// asNamed returns how a picture was named.
+func asNamed(ref string) string {
+	if strings.HasPrefix(strings.ToLower(ref), "data:") {
+		kind, _, _ := strings.Cut(ref, ",")
+		return toolkit.Cut(kind, 80)
+	}
+	return ref
 }
 
 // summary is what a person is asked, where one is.
@@ -163,8 +172,7 @@ func (o *order) summary(t *toolset) string {
 }
 
 // sums are the hashes of the pictures that are given, the mask last.
-func (o *order) sums() []string {
-	sums := []string{}
+func (o *order) sums() (sums []string) {
 	add := func(p provider.Picture) {
 		sum := sha256.Sum256(p.Data)
 		sums = append(sums, hex.EncodeToString(sum[:]))

@@ -106,7 +106,11 @@ func runApply(ctx context.Context, p *applyPlan, g approval.Grant, _ toolkit.Pro
 	if p.dry {
 		return applyOut{plan: p.plan, dry: true}, nil
 	}
-	done, err := p.plan.Commit(ctx, p.storage)
+	commit := p.plan.Commit
+	if g.Exact() {
+		commit = p.plan.CommitExactly
+	}
+	done, err := commit(ctx, p.storage)
 	switch patchapply.ClassOf(err) {
 	case patchapply.ContextNotFound, patchapply.AnchorNotFound, patchapply.Ambiguous, patchapply.FileNotFound:
 		// It was planned again, and the error shows lines or names that nobody has judged.

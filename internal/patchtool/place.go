@@ -59,7 +59,12 @@ func accesses(plan *patchapply.Plan) (out []access) {
 		case patchapply.Deleted:
 			out = append(out, access{o.Real, approval.Delete, o.Before})
 		case patchapply.Moved:
-			out = append(out, access{o.From, approval.Move, o.Before}, access{o.Real, approval.Create, nil})
+			out = append(out, access{o.From, approval.Move, o.Before})
+			if o.Lost != nil {
+				out = append(out, access{o.Real, approval.Update, o.Lost})
+				continue
+			}
+			out = append(out, access{o.Real, approval.Create, nil})
 		default:
 			out = append(out, access{o.Real, approval.Update, o.Before})
 		}
@@ -95,8 +100,8 @@ func attempted(d *patchapply.Dir, p *patchapply.Patch) (out []access) {
 func paths(d *patchapply.Dir, all []access) (out []approval.Path) {
 	for _, a := range all {
 		if at, ok := d.Place(a.path); ok {
-			origin, below := at.Root.Origin(at.Rel)
-			p := approval.Path{Access: a.kind, Root: origin.Dir(), Rel: below}
+			dir, below := at.Root.Named(at.Rel)
+			p := approval.Path{Access: a.kind, Root: dir, Rel: below}
 			if a.file != nil {
 				sum := sha256.Sum256(a.file.Content)
 				p.SHA256 = hex.EncodeToString(sum[:])

@@ -77,13 +77,25 @@ func intent(o patchapply.Outcome) string {
 	case patchapply.Created:
 		return "create " + name
 	case patchapply.Updated:
-		return "update " + name
+		return "update " + name + newMode(o)
 	case patchapply.Deleted:
 		return "delete " + name
 	case patchapply.Moved:
-		return "move " + toolkit.Inline(o.From) + " to " + name
+		text := "move " + toolkit.Inline(o.From) + " to " + name + newMode(o)
+		if o.Lost != nil {
+			text += " in the place of what is there"
+		}
+		return text
 	}
 	return "leave " + name
+}
+
+// newMode says to what permissions a file gets others.
+func newMode(o patchapply.Outcome) string {
+	if o.Before == nil || o.Perm == 0 || o.Perm == o.Before.Perm {
+		return ""
+	}
+	return fmt.Sprintf(" (mode %04o to %04o)", o.Before.Perm, o.Perm)
 }
 
 // diff returns what differs in a file, each line so that it cannot pass for something else.
@@ -101,7 +113,11 @@ func diff(o patchapply.Outcome) (text string, whole bool) {
 	for _, h := range hunks {
 		fmt.Fprintf(&b, "\n%s", h.Header())
 		for _, l := range h.Lines {
-			fmt.Fprintf(&b, "\n%c%s", l.Op, toolkit.Inline(strings.TrimSuffix(string(l.Text), "\n")))
+			line, ended := strings.CutSuffix(string(l.Text), "\n")
+			fmt.Fprintf(&b, "\n%c%s", l.Op, toolkit.Inline(line))
+			if !ended {
+				b.WriteString("\n\\ No newline at end of file")
+			}
 		}
 	}
 	if more {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"reflect"
 	"strings"
 	"time"
 
@@ -98,7 +99,25 @@ func (t *toolset) action(in shellIn, p *shellPlan, s setting) approval.Action {
 		text += "\n$ " + strings.ReplaceAll(toolkit.Inline(strings.TrimSuffix(c, "\n")), `\n`, "\n  ")
 	}
 	const most = 4 << 10
-	return approval.Action{Effect: s.effect, Shell: sh, Summary: toolkit.Cut(text, most)}
+	return approval.Action{Effect: s.effect, Shell: sh, Args: in.used(first), Summary: toolkit.Cut(text, most)}
+}
+
+// used are the arguments as they are used, with the operator's defaults and bounds. A policy's
+// conditions see these.
+func (in shellIn) used(c container.Command) json.RawMessage {
+	args := map[string]any{"commands": in.Commands, "timeout_ms": c.Timeout.Milliseconds(), "max_output_length": c.Limit}
+	for name, value := range map[string]any{
+		"working_directory": in.WorkingDirectory, "env": c.Env, "stdin": in.Stdin, "sandbox_id": in.SandboxID,
+	} {
+		if !reflect.ValueOf(value).IsZero() {
+			args[name] = value
+		}
+	}
+	b, err := json.Marshal(args)
+	if err != nil { // plain data
+		panic(err)
+	}
+	return b
 }
 
 // dirOf returns the absolute directory that dir, as a call gave it, is in a sandbox. It is ""

@@ -8,8 +8,13 @@ import (
 // A Grant is the permission with which a call runs. The zero Grant shows nothing.
 type Grant struct {
 	allowed bool
+	exact   bool
 	visible PathFilter
 }
+
+// Exact reports whether the call was to be approved by a person: what was shown may happen, and
+// nothing else. Where that has changed since, nothing may.
+func (g Grant) Exact() bool { return g.exact }
 
 // Unfiltered reports whether the grant shows every path, so that a search need not ask
 // for each one.
@@ -35,7 +40,7 @@ func Admit(ctx context.Context, ev Evaluator, who Caller, a Action, admit func(V
 		if v.Decision != Allow && v.Decision != Ask {
 			return Grant{}, &DeniedError{Tool: a.Tool, Verdict: v}
 		}
-		g := Grant{allowed: true, visible: v.Visible}
+		g := Grant{allowed: true, exact: v.Decision == Ask, visible: v.Visible}
 		if err := admit(v, g); err != nil {
 			return Grant{}, err
 		}

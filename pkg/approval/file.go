@@ -18,6 +18,8 @@ const DefaultEvery = 2 * time.Second
 type FileOptions struct {
 	ParseOptions
 	Every time.Duration // how often the file is looked at; 0 is DefaultEvery
+	// Check is asked about each version before it is read; an error refuses it. Nil asks nobody.
+	Check func(info fs.FileInfo) error
 	// Report is told once of each version that cannot be used, after which the last good one still holds, and
 	// with nil of each that holds from then on. It is called from whatever goroutine found out, one
 	// call at a time; nil tells nobody.
@@ -34,8 +36,7 @@ type File struct {
 	current atomic.Pointer[Policy]
 	next    atomic.Int64 // when to look again, in Unix nanoseconds
 	mu      sync.Mutex   // of what follows
-	seen    fs.FileInfo  // of the version that was read last, good or bad
-	read    time.Time    // when it was
+	pending string       // revision that was seen once, and may be half written
 	bad     string       // what was reported last; "" after a good version
 }
 
@@ -44,19 +45,28 @@ func OpenFile(path string, o FileOptions) (*File, Problems, error) {
 	if o.Every == 0 {
 		o.Every = DefaultEvery
 	}
-	f := &File{path: path, opts: o, read: time.Now()}
+	f := &File{path: path, opts: o}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("policy %s: %w", path, pathCause(err))
+	}
+	if err := f.check(info); err != nil {
+		return nil, nil, err
 	}
 	p, warnings, err := Load(path, o.ParseOptions)
 	if err != nil {
 		return nil, warnings, err
 	}
-	f.seen = info
 	f.current.Store(p)
-	f.next.Store(f.read.Add(o.Every).UnixNano())
+	f.next.Store(time.Now().Add(o.Every).UnixNano())
 	return f, warnings, nil
+}
+
+func (f *File) check(info fs.FileInfo) error {
+	if f.opts.Check == nil {
+		return nil
+	}
+	return f.opts.Check(info)
 }
 
 // pathCause returns what is wrong with a file, without its name.
@@ -104,39 +114,38 @@ func (f *File) poll() {
 	}
 	defer f.mu.Unlock()
 	f.next.Store(time.Now().Add(f.opts.Every).UnixNano())
-	if f.changed() {
-		_ = f.load() // reported
-	}
+	_ = f.load(f.settled) // reported
 }
 
-// changed reports whether the file may differ from what was read. A file that was written shortly
-// before it was read may have been written again within the same tick of its clock.
-func (f *File) changed() bool {
-	info, err := os.Stat(f.path)
-	if err != nil || f.seen == nil {
+// settled reports whether a version can be taken by its age: one that was written just now may be
+// half of what is being written. Then it has to be the same at the next look.
+func (f *File) settled(info fs.FileInfo, rev string) bool {
+	settle := min(f.opts.Every, time.Second)
+	if age := time.Since(info.ModTime()); age >= settle || rev == f.pending {
 		return true
 	}
-	const tick = 3 * time.Second // FAT's is 2 s
-	return !os.SameFile(info, f.seen) || info.Size() != f.seen.Size() || !info.ModTime().Equal(f.seen.ModTime()) ||
-		f.read.Sub(info.ModTime()) < tick
+	f.pending = rev
+	f.next.Store(time.Now().Add(settle).UnixNano())
+	return false
 }
 
 // Reload reads the file now. An error says why the last good version still holds.
 func (f *File) Reload() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.load()
+	return f.load(func(fs.FileInfo, string) bool { return true })
 }
 
-// load reads the file and swaps its policy in. The lock is held.
-func (f *File) load() error {
-	f.read = time.Now()
+// load reads the file and swaps its policy in, if that is another one and take wants it. The lock is
+// held.
+func (f *File) load(take func(info fs.FileInfo, rev string) bool) error {
 	info, err := os.Stat(f.path)
 	if err != nil {
-		f.seen = nil
 		return f.refuse("", fmt.Errorf("policy %s: %w", f.path, pathCause(err)))
 	}
-	f.seen = info
+	if err := f.check(info); err != nil {
+		return f.refuse("", err)
+	}
 	data, err := readFile(f.path)
 	if err != nil {
 		return f.refuse("", fmt.Errorf("policy %s: %w", f.path, err))
@@ -147,6 +156,9 @@ func (f *File) load() error {
 			f.bad = ""
 			f.report(rev, nil)
 		}
+		return nil
+	}
+	if !take(info, rev) {
 		return nil
 	}
 	if rev == f.bad {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Names and texts are matched by * (any characters) and ? (one); paths by doublestar's globs, in which
@@ -116,6 +117,7 @@ func compilePathGlob(glob string) (pathGlob, error) {
 	if err := checkPathGlob(glob); err != nil {
 		return pathGlob{}, err
 	}
+	glob = norm.NFC.String(glob)
 	g := pathGlob{glob: glob}
 	if glob == "**" {
 		g.form = all
@@ -209,7 +211,10 @@ func (c *pathCondition) counts(access Access) bool {
 	return bit&c.ops != 0 || bit == 0 && c.wary
 }
 
+// matches compares names in Unicode's composed form (UAX 15, NFC): file systems keep either form,
+// and a rule is about the name that is read.
 func (c *pathCondition) matches(rel string) bool {
+	rel = norm.NFC.String(rel)
 	for i := range c.globs {
 		if c.globs[i].match(rel) {
 			return true

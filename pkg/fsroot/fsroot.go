@@ -32,6 +32,7 @@ type Root struct {
 	within   *Root  // the operator's root that a client narrowed; nil for an operator's own
 	sub      string // of dir below within
 	portable bool   // never use the kernel's confinement
+	chosen   string // by a client alone: dir with its links resolved as far as it is there; "" for an operator's own
 }
 
 // A Place is a path below a root. Rel is slash-separated and clean, "." is the root.
@@ -66,6 +67,22 @@ func (r *Root) Origin(rel string) (*Root, string) {
 		return r, rel
 	}
 	return r.within.Origin(path.Join(r.sub, rel))
+}
+
+// Named returns the path of rel as policies name it: the directory of the operator's root, and
+// the path below it. Where the client alone chose the root, these are the top of the file system
+// and all of the path, so that no client chooses what rules are matched against.
+func (r *Root) Named(rel string) (dir, below string) {
+	origin, below := r.Origin(rel)
+	if origin.chosen == "" {
+		return origin.dir, below
+	}
+	top := filepath.VolumeName(origin.chosen) + string(filepath.Separator)
+	base, err := filepath.Rel(top, origin.chosen)
+	if err != nil { // it is below its own volume
+		return origin.dir, below
+	}
+	return top, path.Join(filepath.ToSlash(base), below)
 }
 
 // Abs returns the absolute path of rel below r, in the system's form and for display only.

@@ -79,7 +79,11 @@ func (s *Set) NarrowedBy(ctx context.Context, ask func(context.Context) (uris []
 
 func (s *Set) narrowTo(abs string, narrow *Set) {
 	if s.Empty() {
-		narrow.add(&Root{dir: abs})
+		chosen := abs
+		if real, err := filepath.EvalSymlinks(abs); err == nil {
+			chosen = real
+		}
+		narrow.add(&Root{dir: abs, chosen: chosen})
 		return
 	}
 	if p, ok := s.locate(abs); ok {

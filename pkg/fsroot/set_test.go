@@ -156,6 +156,9 @@ func TestNarrowConfines(t *testing.T) {
 		if origin, rel := r.Origin("a.txt"); origin.Dir() != tr.root || rel != "in/a.txt" {
 			t.Errorf("origin %s, %s", origin.Dir(), rel)
 		}
+		if dir, rel := r.Named("a.txt"); dir != tr.root || rel != "in/a.txt" {
+			t.Errorf("named %s, %s", dir, rel)
+		}
 		for _, path := range []string{"up", "../other/c.txt", tr.root + "/other/c.txt"} {
 			if _, _, err := read(in, path); fsroot.KindOf(err) != fsroot.Outside {
 				t.Errorf("%s: %v, want outside", path, err)
@@ -331,5 +334,21 @@ func TestNearest(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestNamedByClients: where the client chose the root, policies hear the whole path, by whatever
+// link it was chosen.
+func TestNamedByClients(t *testing.T) {
+	tr := plant(t, "in/a.txt", "link -> in")
+	for _, root := range []string{tr.root + "/in", tr.root + "/link"} {
+		s, err := fsroot.NewSet().Narrow([]string{root})
+		must(t, err)
+		real, err := filepath.EvalSymlinks(tr.root + "/in")
+		must(t, err)
+		dir, rel := s.Roots()[0].Named("a.txt")
+		if filepath.Join(dir, filepath.FromSlash(rel)) != filepath.Join(real, "a.txt") || filepath.Dir(dir) != dir {
+			t.Errorf("%s: named %s, %s", root, dir, rel)
+		}
 	}
 }

@@ -52,6 +52,18 @@ func (p *Patch) Plan(ctx context.Context, v View) (*Plan, error) {
 // since p was worked out, the patch is planned again, by the one who alone may write. Other
 // files than p's are never touched: a plan that would is a StaleFile.
 func (p *Plan) Commit(ctx context.Context, s Storage) (*Plan, error) {
+	return p.commit(ctx, s, p.again)
+}
+
+// CommitExactly makes the plan so, or nothing: where files have changed since it was worked out, it
+// is a StaleFile.
+func (p *Plan) CommitExactly(ctx context.Context, s Storage) (*Plan, error) {
+	return p.commit(ctx, s, nil)
+}
+
+// commit makes the plan so. What stale does where files have changed comes of it then; nil does
+// nothing.
+func (p *Plan) commit(ctx context.Context, s Storage, stale func(context.Context, Tx) (*Plan, error)) (*Plan, error) {
 	if len(p.changes) == 0 {
 		return p, nil
 	}
@@ -61,8 +73,8 @@ func (p *Plan) Commit(ctx context.Context, s Storage) (*Plan, error) {
 	}
 	defer tx.End()
 	switch err = tx.Commit(p.changes); {
-	case ClassOf(err) == StaleFile:
-		return p.again(ctx, tx)
+	case ClassOf(err) == StaleFile && stale != nil:
+		return stale(ctx, tx)
 	case err != nil:
 		return nil, err
 	}

@@ -24,6 +24,7 @@ type Outcome struct {
 	From   string // of Moved: where it was
 	Real   string // of Path, links resolved; what is written
 	Before *File  // what it was; nil of Created
+	Lost   *File  // of Moved: what was at Path, and is deleted by the patch; usually nil
 	After  []byte // what it becomes; nil of Deleted
 	Perm   fs.FileMode
 	Hunks  []HunkReport // of all sections for the file, in their order
@@ -72,7 +73,7 @@ func (o *overlay) arrived(n *name) Outcome {
 	case f.from == n.path: // there and back again
 		return stayed(n, f)
 	case f.from != "":
-		out.Effect, out.From, out.Before = Moved, f.from, f.first
+		out.Effect, out.From, out.Before, out.Lost = Moved, f.from, f.first, n.was
 	case n.was != nil && n.holds(f):
 		out.Effect, out.Before, out.Perm = Unchanged, n.was, n.was.Perm
 	case n.was != nil:

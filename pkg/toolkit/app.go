@@ -217,7 +217,7 @@ func (r *run) options(c *cli.Context) (o Options, err error) {
 		return o, fmt.Errorf("--require-approval: %w", err)
 	}
 	o.Evaluator = approval.WithMode(approval.Default(), mode)
-	if o.Keys, err = approvalKeys(c); err != nil {
+	if o.Keys, err = r.approvalKeys(c); err != nil {
 		return o, err
 	}
 	o.Names, err = r.names(c)
@@ -225,7 +225,7 @@ func (r *run) options(c *cli.Context) (o Options, err error) {
 }
 
 // approvalKeys returns the keys of --approval-keys, or nil.
-func approvalKeys(c *cli.Context) (*seal.Ring, error) {
+func (r *run) approvalKeys(c *cli.Context) (*seal.Ring, error) {
 	path := c.String("approval-keys")
 	switch {
 	case path == "" && c.IsSet("approval-keys"):
@@ -238,6 +238,9 @@ func approvalKeys(c *cli.Context) (*seal.Ring, error) {
 		return nil, fmt.Errorf("--approval-keys: %w", err)
 	}
 	defer f.Close()
+	if dir, err := within(path, r.reachable(c)); err == nil && dir != "" {
+		return nil, fmt.Errorf("--approval-keys %s lies in %s, where calls can read it: keep it where they cannot, or they approve themselves", path, dir)
+	}
 	keys, err := seal.ReadKeys(f)
 	if err != nil {
 		return nil, fmt.Errorf("--approval-keys %s: %w", path, err)

@@ -3,12 +3,8 @@ package toolkit
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/toolhost/toolhost/pkg/approval"
 	"github.com/urfave/cli/v2"
@@ -47,17 +43,14 @@ func (r *run) usePolicy(c *cli.Context, s *Server) error {
 	if err != nil {
 		return fmt.Errorf("--require-approval: %w", err)
 	}
-	dirs := c.StringSlice("root")
-	if r.app.Writable != nil {
-		dirs = append(dirs, r.app.Writable(c)...)
+	roots := c.StringSlice("root")
+	if err := lieApart(roots); err != nil {
+		return err
 	}
-	if dir, err := within(path, dirs); err != nil {
-		return fmt.Errorf("--policy %s: %w", path, err)
-	} else if dir != "" {
-		return fmt.Errorf("--policy %s lies in %s, where calls can write: keep it where they cannot, or they decide what they may do", path, dir)
-	}
+	guard := outOfReach{path: path, dirs: r.reachable(c), chosen: len(roots) == 0}
 	f, warnings, err := approval.OpenFile(path, approval.FileOptions{
 		ParseOptions: approval.ParseOptions{Tools: s.policyTools()},
+		Check:        guard.check,
 		Report: func(revision string, err error) {
 			if err != nil {
 				s.opts.Log.Error().Str("policy", path).Str("version", revision).Err(err).Msg("the policy has changed and cannot be used; the last good version still holds")
@@ -72,7 +65,7 @@ func (r *run) usePolicy(c *cli.Context, s *Server) error {
 	for _, w := range warnings {
 		s.opts.Log.Warn().Str("policy", path).Int("line", w.Line).Msg(w.Text)
 	}
-	s.opts.Evaluator = approval.WithMode(f, mode)
+	s.opts.Evaluator, s.reach = approval.WithMode(f, mode), &guard
 	return nil
 }
 
@@ -94,108 +87,4 @@ func placed(path string, p approval.Problem) string {
 		return path + ": " + p.Text
 	}
 	return fmt.Sprintf("%s:%d: %s", path, p.Line, p.Text)
-}
-
-// maxLinks bounds the links on the way to a file.
-const maxLinks = 40
-
-// within returns the first of dirs that the way to path leads through, or "". The way is walked
-// as the system does it: a link in one of them is as good as the file, for who can replace it
-// decides what is read. Directories that are not there hold nothing.
-func within(path string, dirs []string) (string, error) {
-	var known []place
-	for _, dir := range dirs {
-		if info, err := os.Stat(dir); err == nil {
-			known = append(known, place{dir, info})
-		}
-	}
-	w := walk{known: known, at: root(path), left: parts(path)}
-	if !filepath.IsAbs(path) {
-		from, err := os.Getwd()
-		if err != nil {
-			return "", err
-		}
-		if w.at, err = filepath.EvalSymlinks(from); err != nil {
-			return "", err
-		}
-	}
-	return w.run()
-}
-
-// A place is a directory that calls can write.
-type place struct {
-	dir  string
-	info fs.FileInfo
-}
-
-// A walk is one along a path, link by link.
-type walk struct {
-	known []place
-	at    string   // a directory without links on its way
-	left  []string // names still to go
-	links int
-}
-
-func root(full string) string { return filepath.VolumeName(full) + string(filepath.Separator) }
-
-func parts(path string) []string {
-	return strings.FieldsFunc(path[len(filepath.VolumeName(path)):], func(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) })
-}
-
-func (w *walk) run() (string, error) {
-	for len(w.left) > 0 {
-		name := w.left[0]
-		w.left = w.left[1:]
-		switch name {
-		case ".":
-			continue
-		case "..": // leads out of a directory, whatever is in it
-			w.at = filepath.Dir(w.at)
-			continue
-		}
-		if dir, err := w.here(); dir != "" || err != nil {
-			return dir, err
-		}
-		if err := w.step(filepath.Join(w.at, name)); err != nil {
-			return "", err
-		}
-	}
-	return "", nil
-}
-
-// here returns the known directory that the walk is in.
-func (w *walk) here() (string, error) {
-	info, err := os.Stat(w.at)
-	if err != nil {
-		return "", err
-	}
-	for _, k := range w.known {
-		if os.SameFile(info, k.info) {
-			return k.dir, nil
-		}
-	}
-	return "", nil
-}
-
-func (w *walk) step(next string) error {
-	info, err := os.Lstat(next)
-	if err != nil {
-		return err
-	}
-	if info.Mode()&fs.ModeSymlink == 0 {
-		w.at = next
-		return nil
-	}
-	if w.links++; w.links > maxLinks {
-		return fmt.Errorf("more than %d links", maxLinks)
-	}
-	to, err := os.Readlink(next)
-	if err != nil {
-		return err
-	}
-	if filepath.IsAbs(to) {
-		w.at = root(to)
-	}
-	w.left = append(parts(to), w.left...)
-	return nil
 }

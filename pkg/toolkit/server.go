@@ -43,8 +43,9 @@ type Server struct {
 	closing  closing
 	memory   approval.Memory
 	pending  pending
-	known    []string // canonical names, in the order added
-	tools    []string // names as shown, of those that are served
+	reach    *outOfReach // of the policy file; nil where there is none
+	known    []string    // canonical names, in the order added
+	tools    []string    // names as shown, of those that are served
 
 	canonical map[string]string // name as shown -> canonical name
 	works     map[string]work   // of the tools that are served, by canonical name

@@ -143,12 +143,13 @@ func (s *Server) callOf(ss *mcp.ServerSession, extra *mcp.RequestExtra, modern b
 		by:     by,
 		modern: modern, streams: streams,
 		roots: func(ctx context.Context) ([]string, bool, error) {
-			if streams {
-				return s.clientRoots(ctx, ss, modern)
+			if !streams { // in the answer to the call nothing can be asked; on the session's own stream it can
+				ctx = apart(ctx)
 			}
-			// In the answer to the call nothing can be asked; on the session's own stream it can.
-			uris, declared, err := s.clientRoots(apart(ctx), ss, modern)
-			if err != nil {
+			uris, declared, err := s.clientRoots(ctx, ss, modern)
+			if err == nil {
+				err = s.reach.checkRoots(uris)
+			} else if !streams {
 				err = Because(err, "the client could not be asked which roots it allows (roots/list); nothing was done: accept text/event-stream, or keep the session's GET stream open")
 			}
 			return uris, declared, err

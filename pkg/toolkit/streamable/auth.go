@@ -19,6 +19,9 @@ import (
 // Anonymous is the principal of callers where no token is asked for.
 const Anonymous = "anonymous"
 
+// Local is the principal of who started the program, over stdio; no token can have it.
+const Local = "local"
+
 // DefaultHolder is the principal of a token without a name.
 const DefaultHolder = "token"
 
@@ -62,7 +65,7 @@ func ReadTokens(r io.Reader) ([]Token, error) {
 }
 
 func (t Token) check() error {
-	if t.Name == "" || t.Name == Anonymous || strings.ContainsFunc(t.Name, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+	if t.Name == "" || t.Name == Anonymous || t.Name == Local || strings.ContainsFunc(t.Name, func(r rune) bool { return !unicode.IsGraphic(r) }) {
 		return fmt.Errorf("the name %q cannot be a token's", t.Name)
 	}
 	if len(t.Secret) < leastSecret {

@@ -29,6 +29,7 @@ func TestReadTokens(t *testing.T) {
 		{name: "scopes", in: "alice " + alices + " images.write shell", want: []streamable.Token{{Name: "alice", Secret: alices, Scopes: []string{"images.write", "shell"}}}},
 		{name: "a word too many before it", in: "alice is " + alices, err: "line 1: the token has 2 characters"},
 		{name: "not ASCII", in: "0123456789abcdefü", err: "visible ASCII"},
+		{name: "the name of who started the program", in: "local " + alices, err: "local"},
 		{name: "a name that means nobody", in: "anonymous " + alices, err: "anonymous"},
 	}
 	for _, tc := range tests {

@@ -240,6 +240,7 @@ func TestParallelEditsLand(t *testing.T) {
 // between is the default policy, and does something to the files after a call was planned.
 type between struct {
 	do      func()
+	asks    bool // of a person who says yes
 	actions []approval.Action
 	deny    approval.Access
 }
@@ -255,6 +256,9 @@ func (b *between) Evaluate(ctx context.Context, who approval.Caller, a approval.
 	}
 	if b.do != nil {
 		b.do()
+	}
+	if b.asks {
+		return approval.Verdict{Decision: approval.Ask, Asking: approval.Asking{Unattended: approval.Allow}}
 	}
 	return approval.Default().Evaluate(ctx, who, a)
 }
@@ -464,6 +468,20 @@ func TestUnshownChanges(t *testing.T) {
 		}
 		if got := rules.actions[0].Unshown; got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestApprovedChanges: what a person approved is made on what was shown, or not at all.
+func TestApprovedChanges(t *testing.T) {
+	for _, asks := range []bool{false, true} {
+		h := newHarness(t, map[string]string{"a.txt": "one\n"})
+		rules := &between{asks: asks}
+		rules.do = func() { must(t, os.WriteFile(filepath.Join(h.root, "a.txt"), []byte("one\none more\n"), 0o644)) }
+		text, res := h.judged(t, rules).call(t, "Edit", args{"path": "a.txt", "old_string": "one", "new_string": "two", "replace_all": true})
+		want := map[bool]string{false: "two\ntwo more\n", true: "one\none more\n"}[asks]
+		if got := h.content(t, "a.txt"); got != want || res.IsError != asks || asks && !strings.Contains(text, "was changed in the meantime, nothing was changed") {
+			t.Errorf("asks %v: %q; %s", asks, got, text)
 		}
 	}
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/toolhost/toolhost/internal/imagetool/provider"
 	"github.com/toolhost/toolhost/internal/imagetool/provider/openaitest"
@@ -321,5 +324,35 @@ func TestPartialIsSaved(t *testing.T) {
 	text := textOf(t, res)
 	if files := h.saved(t); !res.IsError || len(files) != 1 || !strings.Contains(text, "/partial-") || !strings.Contains(text, "no_image: the stream ended") || !strings.Contains(text, "may have been made and paid for") {
 		t.Errorf("%d files: %s", len(files), text)
+	}
+}
+
+// The policy sees the files that a picture is made from, links resolved, and what is in them.
+func TestThePolicySeesWhatIsGiven(t *testing.T) {
+	var seen asked
+	h := newHarness(t, options{provider: newFake(t), rules: &seen})
+	must(t, os.WriteFile(filepath.Join(h.root, "photo.png"), openaitest.Picture(32, 32, "png", 1), 0o644))
+	must(t, os.Symlink("photo.png", filepath.Join(h.root, "link.png")))
+	given := func() map[string]any {
+		h.call(t, args{"prompt": "a house", "images": []string{"link.png"}})
+		var got map[string]any
+		must(t, json.Unmarshal(seen.action.Args, &got))
+		return got
+	}
+	before := given()
+	want := []approval.Path{{Access: approval.Read, Root: h.root, Rel: "link.png"}, {Access: approval.Read, Root: h.root, Rel: "photo.png"}}
+	if diff := cmp.Diff(want, seen.action.Paths); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]any{"link.png"}, before["images"]); diff != "" {
+		t.Error(diff)
+	}
+	must(t, os.WriteFile(filepath.Join(h.root, "photo.png"), openaitest.Picture(32, 32, "png", 2), 0o644))
+	if after := given(); before["inputs_sha256"] == nil || cmp.Equal(before["inputs_sha256"], after["inputs_sha256"]) {
+		t.Errorf("another picture is the same action: %v", before)
+	}
+	h.call(t, args{"prompt": "a house", "images": []string{"missing.png"}})
+	if diff := cmp.Diff([]approval.Path{{Access: approval.Read, Root: h.root, Rel: "missing.png"}}, seen.action.Paths); diff != "" {
+		t.Errorf("a file that is not there: %s", diff)
 	}
 }

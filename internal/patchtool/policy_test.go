@@ -27,7 +27,7 @@ func (r *recorder) Evaluate(_ context.Context, _ approval.Caller, a approval.Act
 	if r.do != nil {
 		r.do()
 	}
-	return approval.Verdict{Decision: r.decision, Reason: "test", Visible: r.visible}
+	return approval.Verdict{Decision: r.decision, Reason: "test", Visible: r.visible, Asking: approval.Asking{Unattended: approval.Allow}}
 }
 
 func (*recorder) Hides(approval.Caller, string) bool { return false }
@@ -147,5 +147,48 @@ func TestErrorsOfAnotherPlan(t *testing.T) {
 				t.Errorf("the file holds %q", got)
 			}
 		})
+	}
+}
+
+// What a person approved is made on what was shown, or not at all.
+func TestApprovedPatches(t *testing.T) {
+	for _, decision := range []approval.Decision{approval.Allow, approval.Ask} {
+		rules := &recorder{decision: decision}
+		h := newHarness(t, map[string]string{"a": "one\n"}, rules)
+		rules.do = func() { must(t, os.WriteFile(filepath.Join(h.root, "a"), []byte("one\nmore\n"), 0o644)) }
+		text, refused := h.call(t, args{"patch": envelope})
+		want := map[approval.Decision]string{approval.Allow: "two\nmore\n", approval.Ask: "one\nmore\n"}[decision]
+		if got := h.tree(t)["a"]; got != want || refused != (decision == approval.Ask) || refused && !strings.HasPrefix(text, "stale_file: ") {
+			t.Errorf("%s: %q; %s", decision, got, text)
+		}
+	}
+}
+
+// What a move takes the place of is changed too, and a person is told.
+func TestReplacedByAMove(t *testing.T) {
+	rules := &recorder{decision: approval.Deny}
+	h := newHarness(t, map[string]string{"a": "one\n", "b": "frozen\n"}, rules)
+	h.call(t, args{"patch": "*** Begin Patch\n*** Delete File: b\n*** Update File: a\n*** Move to: b\n@@\n-one\n+two\n*** End Patch"})
+	var got []string
+	for _, p := range rules.asked[0].Paths {
+		got = append(got, fmt.Sprintf("%s %s %.8s", p.Access, p.Rel, p.SHA256))
+	}
+	want := []string{"move a " + fmt.Sprintf("%x", sha256.Sum256([]byte("one\n")))[:8], "update b " + fmt.Sprintf("%x", sha256.Sum256([]byte("frozen\n")))[:8]}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if first, _, _ := strings.Cut(rules.asked[0].Summary, "\n"); first != "apply a patch: move a to b in the place of what is there" {
+		t.Errorf("got %q", first)
+	}
+}
+
+// A change that shows in no line is said.
+func TestSummaryOfWhatIsNotText(t *testing.T) {
+	rules := &recorder{decision: approval.Deny}
+	h := newHarness(t, map[string]string{"a": "one\n"}, rules)
+	h.call(t, args{"patch": "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+one\r\n\\ No newline at end of file\n"})
+	want := "apply a patch: update a (mode 0644 to 0755)\n--- a\n@@ -1 +1 @@\n-one\n+one\\r\n\\ No newline at end of file"
+	if diff := cmp.Diff(want, rules.asked[0].Summary); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -229,3 +229,22 @@ func TestReloadUnderLoad(t *testing.T) {
 	close(done)
 	wg.Wait()
 }
+
+// A version that was written just now may be half of one: it counts once it is the same at two looks.
+func TestReloadOfHalfAVersion(t *testing.T) {
+	f := follow(t, "version: 1\ndefault: deny\n")
+	f.write("version: 1\ndefault: allow\n")
+	soon := time.Now().Add(time.Hour) // so that it is new however long this takes
+	if err := os.Chtimes(f.path, soon, soon); err != nil {
+		t.Fatal(err)
+	}
+	f.decides("x", approval.Deny)
+	f.decides("x", approval.Allow)
+	if err := os.WriteFile(f.path, []byte("version: 1\ndefault: deny\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.file.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	f.decides("x", approval.Deny)
+}

@@ -139,3 +139,10 @@ func TestRequestsKeepFilters(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Where nobody says which tools only read, none does.
+func TestFromOpenAIKnowsNoReaders(t *testing.T) {
+	if r, err := approval.FromOpenAI([]byte(`{"never": {"read_only": true}}`), nil); err != nil || !r.Asks("Read") {
+		t.Errorf("a tool that nobody knows to read only is not asked about: %v", err)
+	}
+}

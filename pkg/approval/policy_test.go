@@ -92,7 +92,7 @@ func TestRules(t *testing.T) {
 
 func TestArguments(t *testing.T) {
 	const args = `{"n": 5, "f": 5.0, "big": 9007199254740993, "huge": 1e400, "s": "a/b.txt", "num": "5", "t": true, "z": null,
-		"l": [1, {"x": "y"}], "o": {"k": 1, "a/b": 2, "m~n": 3, "": 4}}`
+		"l": [1, {"x": "y"}], "o": {"k": 1, "a/b": 2, "m~n": 3, "": 4, "m/n": 5}, "u": "aéb"}`
 	tests := []struct {
 		condition string
 		want      bool
@@ -112,7 +112,11 @@ func TestArguments(t *testing.T) {
 		{"/l: {equals: [1.0, {x: y}]}", true},
 		{"/l: {equals: [1]}", false},
 		{"/l: {equals: {}}", false},
-		{"/o: {equals: {k: 1, a/b: 2, m~n: 3, '': 4}}", true},
+		{"/o: {equals: {k: 1, a/b: 2, m~n: 3, '': 4, m/n: 5}}", true},
+		{"/o: {equals: {k: 1, a/b: 2, m~n: 3, '': 4, m/n: 5, more: 6}}", false},
+		{"/o/m~01n: {present: true}", false},
+		{"/l/2: {present: false}", true},
+		{"/u: {glob: 'a?b'}", true},
 		{"/o: {equals: {k: 1}}", false},
 		{"/l/0: {equals: 1}", true},
 		{"/l/1/x: {equals: y}", true},
@@ -167,7 +171,7 @@ func TestArguments(t *testing.T) {
 // Path globs are doublestar's, but for the root itself.
 func TestPathGlobs(t *testing.T) {
 	globs := []string{
-		"**", "*", "a", "a/b", "a/**", "a/b/**", "**/a", "**/a/**", "**/*.b", "**/a*", "**/a*b", "**/*", "**/.*", "*.b", "a/*", "a/**/b", "{a,b}/**",
+		"**", "*", "a", "a/b", "a/**", "a/b/**", "**/a", "**/a/**", "**/*.b", "**/a*", "**/a*a", "**/a*b", "**/*", "**/.*", "*.b", "a/*", "a/**/b", "{a,b}/**",
 		"**/{a,b}", "**/[ab]", "a?", "**/a?", `\*`, `**/\*`, "a*/**", "**/a/b", "**/a/b/**", "**/**", "**/a/**/b", "a/**b", "ä/**", "**/ä*",
 	}
 	parts := []string{"a", "b", "ab", "a.b", ".a", "aab", "*", "ä", "äb", "B", "a b"}

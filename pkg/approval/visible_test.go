@@ -1,6 +1,7 @@
 package approval_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 
@@ -33,6 +34,22 @@ func TestVisible(t *testing.T) {
 		{
 			"what Read may not", "default: allow\nrules: [{id: a, effect: deny, tools: [Read], paths: {ops: [read], globs: ['**/.env']}}]", "", "",
 			shown{"read:.env": deny, "read:a": allow},
+		},
+		{
+			"Read may list, and read nothing", "default: deny\nrules: [{id: a, effect: allow, tools: [Grep]}, {id: b, effect: allow, tools: [Read], paths: {ops: [list], globs: ['**']}}]", "", "",
+			shown{"list:docs": allow, "read:a": deny},
+		},
+		{
+			"some Reads are allowed, by their arguments", "default: deny\nrules: [{id: a, effect: allow, tools: [Grep]}, {id: b, effect: allow, tools: [Read], args: {/path: {glob: 'docs/*'}}}]", "", "",
+			shown{"read:docs/a": allow, "read:x": deny},
+		},
+		{
+			"one of the paths of the call was asked for", "default: allow\nrules: [{id: a, effect: ask, tools: [Grep], paths: {globs: [x/**]}}]", "", "list:x list:y",
+			shown{"read:x/a": ask, "read:y/a": allow},
+		},
+		{
+			"names in another form of Unicode", "default: allow\nrules: [{id: a, effect: deny, tools: ['*'], paths: {globs: ['**/caf\u00e9*']}}]", "", "",
+			shown{"read:caf\u00e9": deny, "read:a/cafe\u0301.txt": deny, "read:cafe": allow},
 		},
 		{
 			"what the caller may not read", "default: allow\nrules: [{id: a, effect: deny, tools: [Grep], paths: {ops: [read], globs: [x]}}]", "", "",
@@ -94,7 +111,7 @@ func TestVisible(t *testing.T) {
 				touched = "list:."
 			}
 			v := p.Evaluate(t.Context(), approval.Caller{Principal: "ann"}, approval.Action{
-				Tool: tool, Effect: approval.ReadFiles, Paths: paths(touched), Args: []byte(`{"limit": 3}`),
+				Tool: tool, Effect: approval.ReadFiles, Paths: paths(strings.Fields(touched)...), Args: []byte(`{"limit": 3}`),
 			})
 			if v.Decision == approval.Deny {
 				t.Fatalf("the search itself is denied: %+v", v)

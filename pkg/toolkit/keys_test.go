@@ -34,6 +34,7 @@ func TestApprovalKeysFlag(t *testing.T) {
 	}{
 		{"a file", []string{"--approval-keys", good}, "", 0, ""},
 		{"a file by the environment", nil, good, 0, ""},
+		{"a file in a root", []string{"--root", filepath.Dir(good), "--approval-keys", good}, "", 2, "where calls can read it"},
 		{"no such file", []string{"--approval-keys", good + "x"}, "", 2, "--approval-keys: open "},
 		{"no key", []string{"--approval-keys", keyFile(t, "# none\n")}, "", 2, "openssl rand -hex 32"},
 		{"a bad key by the environment", nil, keyFile(t, "secret"), 2, "line 1: want 32 bytes"},

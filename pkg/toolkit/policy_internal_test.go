@@ -3,6 +3,8 @@ package toolkit
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/toolhost/toolhost/pkg/approval"
@@ -55,3 +57,33 @@ func TestExplainUsesNothingUp(t *testing.T) {
 type counted struct{ n *int }
 
 func (c *counted) Close() error { *c.n++; return nil }
+
+// Where clients choose the roots, none may hold the policy.
+func TestRootsThatHoldThePolicy(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "etc", "policy.yaml")
+	for _, name := range []string{"etc", "work"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		reach   *outOfReach
+		roots   []string
+		refused bool
+	}{
+		{&outOfReach{path: path, chosen: true}, []string{"file://" + dir + "/work"}, false},
+		{&outOfReach{path: path, chosen: true}, []string{"file://" + dir + "/work", "file://" + dir + "/etc"}, true},
+		{&outOfReach{path: path, chosen: true}, []string{"file://" + dir + "/%65tc"}, true},
+		{&outOfReach{path: path, chosen: true}, []string{dir}, true},
+		{&outOfReach{path: path}, []string{"file://" + dir}, false}, // they only narrow
+		{nil, []string{"file://" + dir}, false},
+	} {
+		if err := tt.reach.checkRoots(tt.roots); (err != nil) != tt.refused {
+			t.Errorf("%v: %v, want refused: %v", tt.roots, err, tt.refused)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -193,6 +194,10 @@ func TestPolicyOutOfReach(t *testing.T) {
 	root = filepath.Dir(root)
 	inside, outside := policy(filepath.Join(root, "sub")), policy(etc)
 	rootLink := link(root, "rootlink")
+	twin := policy(make("twins"))
+	if err := os.Link(twin, twin+"2"); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name    string
 		args    []string
@@ -216,8 +221,13 @@ func TestPolicyOutOfReach(t *testing.T) {
 		{"links in a circle", []string{"--root", root, "--policy", link("circle", "circle")}, true},
 		{"no policy", []string{"--root", root, "--policy", filepath.Join(etc, "none.yaml")}, true},
 		{"an empty flag", []string{"--policy", ""}, true},
+		{"with another name", []string{"--root", root, "--policy", twin}, true},
+		{"a root in another", []string{"--root", root, "--root", filepath.Join(root, "sub"), "--policy", outside}, true},
+		{"a root in another by a link", []string{"--root", rootLink, "--root", filepath.Join(root, "sub"), "--policy", outside}, true},
+		{"a root twice", []string{"--root", root, "--root", root, "--policy", outside}, false},
 	}
 	t.Chdir(root)
+	policy(root)
 	tests = append(tests, []struct {
 		name    string
 		args    []string
@@ -226,6 +236,8 @@ func TestPolicyOutOfReach(t *testing.T) {
 		{"beside the root where the program runs", []string{"--root", ".", "--policy", "../etc/policy.yaml"}, false},
 		{"inside the root where the program runs", []string{"--root", ".", "--policy", "sub/policy.yaml"}, true},
 		{"in a root above", []string{"--root", base, "--policy", "../etc/policy.yaml"}, true},
+		{"where the program runs, in a root above", []string{"--root", base, "--policy", "sub/policy.yaml"}, true},
+		{"by its name alone, in a root above", []string{"--root", "..", "--policy", "policy.yaml"}, true},
 	}...)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -383,5 +395,26 @@ func TestExplainShowsTheAction(t *testing.T) {
 	e.Action.Args = nil
 	if diff := cmp.Diff(want, e.Action); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A policy that moves into reach later is not followed there.
+func TestPolicyMovesIntoReach(t *testing.T) {
+	base := t.TempDir()
+	root, inside := filepath.Join(base, "root"), filepath.Join(base, "root", "in.yaml")
+	if err := errors.Join(os.Mkdir(root, 0o755), os.WriteFile(inside, []byte(rulesForTests), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	path := file(t, rulesForTests)
+	g := toolkit.OutOfReachOf(path, root)
+	f, _, err := approval.OpenFile(path, approval.FileOptions{Check: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(path), os.Symlink(inside, path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Reload(); err == nil || !strings.Contains(err.Error(), "where calls can write") {
+		t.Errorf("got %v", err)
 	}
 }

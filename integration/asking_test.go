@@ -20,7 +20,11 @@ import (
 func careful(t *testing.T, http bool) (at target, log string) {
 	t.Helper()
 	log = filepath.Join(t.TempDir(), "runs")
-	return serve(t, http, fixture(t), "--require-approval", "always", "--slow-log", log), log
+	policy := filepath.Join(t.TempDir(), "policy.yaml")
+	if err := os.WriteFile(policy, []byte(`{version: 1, default: deny, rules: [{id: ask-first, effect: ask, tools: ["*"]}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return serve(t, http, fixture(t), "--policy", policy, "--slow-log", log), log
 }
 
 // runsIn returns how often slow has run.
@@ -76,7 +80,7 @@ func TestClientsThatCannotBeAsked(t *testing.T) {
 		at, log := careful(t, http)
 		got := c.drive(t, scenario{target: at, Steps: []step{{Do: "call", Tool: "slow", Args: map[string]any{"seconds": 0.01}}}})
 		text := got[0].text(t)
-		if !got[0].Result.IsError || !strings.Contains(text, "this client cannot be asked (it does not declare elicitation)") || !strings.Contains(text, "rule require-approval") {
+		if !got[0].Result.IsError || !strings.Contains(text, "this client cannot be asked (it does not declare elicitation)") || !strings.Contains(text, "rule ask-first") {
 			t.Errorf("isError %v: %s", got[0].Result.IsError, text)
 		}
 		if n := runsIn(t, log); n != 0 {

@@ -60,7 +60,6 @@ func (h *harness) offering(t *testing.T, rules approval.Evaluator, root string) 
 	near, far := mcp.NewInMemoryTransports()
 	ss, err := s.MCP().Connect(t.Context(), far, nil)
 	must(t, err)
-	//lint:ignore SA1019 clients before 2026-07-28 have roots
 	client := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil)
 	//lint:ignore SA1019 as above
 	client.AddRoots(&mcp.Root{URI: "file://" + root})
@@ -151,6 +150,10 @@ func TestNearNames(t *testing.T) {
 		if !res.IsError || strings.Contains(text, "secret1.txt") || !strings.Contains(text, "secret2.txt") {
 			t.Errorf("%s: %q", tool, text)
 		}
+	}
+	_, err := d.client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "file://" + d.root + "/secret.txt"})
+	if err == nil || strings.Contains(err.Error(), "secret1.txt") {
+		t.Errorf("the resource: %v", err)
 	}
 }
 

@@ -192,3 +192,14 @@ func TestSummaryOfWhatIsNotText(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Where a patch does not fit, where a file would move to is judged as well.
+func TestErrorsOfMoves(t *testing.T) {
+	rules := &recorder{decision: approval.Deny}
+	h := newHarness(t, map[string]string{"a": "one\n", ".env": "KEY=secret\n"}, rules)
+	text, _ := h.call(t, args{"patch": "*** Begin Patch\n*** Update File: a\n*** Move to: .env\n" + hunk + "*** End Patch"})
+	to := approval.Path{Access: approval.Create, Root: h.root, Rel: ".env"}
+	if !strings.HasPrefix(text, "apply_patch is denied") || len(rules.asked) != 1 || !slices.Contains(rules.asked[0].Paths, to) {
+		t.Errorf("asked %+v, got %q", rules.asked, text)
+	}
+}

@@ -32,6 +32,7 @@ func (s *Server) decide(ctx context.Context, c *Call, a approval.Action, planErr
 	}
 	return approval.Admit(ctx, s.opts.Evaluator, c.Caller, a, func(v approval.Verdict, g approval.Grant) error {
 		if v.Decision != approval.Allow {
+			v.Decision, v.Reason = approval.Deny, "it would have to be approved, and nobody is asked about resources: "+v.Reason
 			return &approval.DeniedError{Tool: a.Tool, Verdict: v}
 		}
 		return told(planErr, g)

@@ -140,7 +140,7 @@ func TestResources(t *testing.T) {
 	tests := []struct{ uri, want, wantErr string }{
 		{"file:///a/b%20c.txt", "content", ""},
 		{"file:///missing", "", "Resource not found"},
-		{"file:///unknown-effect", "", "Read needs approval and nobody can be asked"},
+		{"file:///unknown-effect", "", "Read is denied: it would have to be approved, and nobody is asked about resources"},
 		{"file:///panic", "", "internal error"},
 		{"http://elsewhere/x", "", "Resource not found"},
 	}

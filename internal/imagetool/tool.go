@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"time"
 
@@ -126,27 +125,17 @@ func (t *toolset) orderOf(l *loader, in imageIn, f form) (o order, err error) {
 // what the model takes. A policy's conditions see these. Pictures are there as they were named,
 // data: URLs by their beginning, and by their hashes.
 func (o *order) arguments(refs []string, mask string) json.RawMessage {
-	args := map[string]any{"prompt": o.Prompt, "n": max(o.N, 1), "size": o.Size.String()}
 	var images []string
 	for _, ref := range refs {
 		images = append(images, asNamed(ref))
 	}
-	for name, value := range map[string]any{
-		"model": o.Model, "quality": o.Quality, "background": o.Background, "output_format": o.Format, "moderation": o.Moderation,
-		"images": images, "mask": asNamed(mask), "inputs_sha256": o.sums(),
-		"action": o.Action, "partial_images": o.Partials, "input_fidelity": o.Fidelity, "complexity": o.Complexity,
-		"frame_count": o.Frames, "negative_prompt": o.Negative, "user": o.User, "file_name": o.name,
-		"output_compression": o.Compression, "seed": o.Seed,
-	} {
-		if !reflect.ValueOf(value).IsZero() {
-			args[name] = value
-		}
-	}
-	b, err := json.Marshal(args)
-	if err != nil { // plain data
-		panic(err)
-	}
-	return b
+	return toolkit.UsedArguments(map[string]any{
+		"prompt": o.Prompt, "n": max(o.N, 1), "size": o.Size.String(), "model": o.Model, "quality": o.Quality,
+		"background": o.Background, "output_format": o.Format, "output_compression": o.Compression, "moderation": o.Moderation,
+		"images": images, "mask": asNamed(mask), "inputs_sha256": o.sums(), "action": o.Action, "partial_images": o.Partials,
+		"input_fidelity": o.Fidelity, "complexity": o.Complexity, "frame_count": o.Frames, "seed": o.Seed,
+		"negative_prompt": o.Negative, "user": o.User, "file_name": o.name,
+	})
 }
 
 // asNamed returns how a picture was named.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"reflect"
 	"strings"
 	"time"
 
@@ -105,19 +104,10 @@ func (t *toolset) action(in shellIn, p *shellPlan, s setting) approval.Action {
 // used are the arguments as they are used, with the operator's defaults and bounds. A policy's
 // conditions see these.
 func (in shellIn) used(c container.Command) json.RawMessage {
-	args := map[string]any{"commands": in.Commands, "timeout_ms": c.Timeout.Milliseconds(), "max_output_length": c.Limit}
-	for name, value := range map[string]any{
+	return toolkit.UsedArguments(map[string]any{
+		"commands": in.Commands, "timeout_ms": c.Timeout.Milliseconds(), "max_output_length": c.Limit,
 		"working_directory": in.WorkingDirectory, "env": c.Env, "stdin": in.Stdin, "sandbox_id": in.SandboxID,
-	} {
-		if !reflect.ValueOf(value).IsZero() {
-			args[name] = value
-		}
-	}
-	b, err := json.Marshal(args)
-	if err != nil { // plain data
-		panic(err)
-	}
-	return b
+	})
 }
 
 // dirOf returns the absolute directory that dir, as a call gave it, is in a sandbox. It is ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -97,6 +98,17 @@ type Tool[In, P, Out any] struct {
 	Run func(ctx context.Context, p P, g approval.Grant, report Progress) (Out, error)
 	// Render makes the result for the client, within the budget.
 	Render func(out Out, b Budget) Result
+}
+
+// UsedArguments returns arguments as a policy's conditions want them ([approval.Action.Args]): each as
+// it is used, and left out where it is the zero value of its type.
+func UsedArguments(used map[string]any) json.RawMessage {
+	for name, value := range used {
+		if value == nil || reflect.ValueOf(value).IsZero() {
+			delete(used, name)
+		}
+	}
+	return marshal(used)
 }
 
 // A Budget bounds a result.

@@ -146,16 +146,7 @@ func (p *prompt) digest(a approval.Action) {
 		p.field("The change is too long to be shown here", a.Unshown)
 		return
 	}
-	added, removed := 0, 0
-	for line := range strings.SplitSeq(diff, "\n") {
-		switch {
-		case strings.HasPrefix(line, "+++") || strings.HasPrefix(line, "---"):
-		case strings.HasPrefix(line, "+"):
-			added++
-		case strings.HasPrefix(line, "-"):
-			removed++
-		}
-	}
+	added, removed := linesIn(diff)
 	fmt.Fprintf(&p.b, "The change is too long to be shown here: %d lines added, %d removed, a diff of %d bytes with SHA-256 %x\n",
 		added, removed, len(diff), sha256.Sum256([]byte(diff)))
 }

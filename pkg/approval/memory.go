@@ -13,18 +13,22 @@ const (
 )
 
 // A Memory holds what persons have approved for the time of a session: exactly this action, under
-// exactly this rule, for exactly this caller. It knows nothing of callers for whom nothing is kept
-// (see [Caller.StateKey]). It is safe for concurrent use; the zero value is ready to use.
+// exactly this rule of exactly this policy, for exactly this caller. It knows nothing of callers for
+// whom nothing is kept (see [Caller.StateKey]). It is safe for concurrent use; the zero value is ready
+// to use.
 type Memory struct {
 	mu      sync.Mutex
 	callers map[string]map[approved]span
 }
 
-// An approved is what somebody said yes to.
+// An approved is what somebody said yes to. The revision is in it, since a rule may have kept its id
+// and ask about something else.
 type approved struct {
-	rule   string
-	digest [sha256.Size]byte
+	rule, revision string
+	digest         [sha256.Size]byte
 }
+
+func approvedBy(v Verdict, a Action) approved { return approved{v.Rule, v.Revision, a.Digest()} }
 
 // A span is when an approval began and ends.
 type span struct{ from, until time.Time }
@@ -45,12 +49,12 @@ func (m *Memory) Remember(who Caller, v Verdict, a Action) (first bool) {
 		m.callers[key], first = map[approved]span{}, true
 	}
 	trim(m.callers[key], maxRemembered-1, now)
-	m.callers[key][approved{v.Rule, a.Digest()}] = span{now, now.Add(v.Asking.Session)}
+	m.callers[key][approvedBy(v, a)] = span{now, now.Add(v.Asking.Session)}
 	return first
 }
 
 // Remembers reports whether a person has approved a under the rule of v for who, and v lets that
-// count still.
+// count still. A rule of another revision of the policy is another rule.
 func (m *Memory) Remembers(who Caller, v Verdict, a Action) bool {
 	key, ok := who.StateKey()
 	if !ok || v.Asking.Session <= 0 {
@@ -58,7 +62,7 @@ func (m *Memory) Remembers(who Caller, v Verdict, a Action) bool {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s, found := m.callers[key][approved{v.Rule, a.Digest()}]
+	s, found := m.callers[key][approvedBy(v, a)]
 	now := time.Now()
 	return found && now.Before(s.until) && now.Before(s.from.Add(v.Asking.Session))
 }

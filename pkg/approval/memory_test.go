@@ -11,7 +11,7 @@ import (
 
 func TestMemory(t *testing.T) {
 	who := approval.Caller{Session: "s1", Transport: approval.HTTP, Principal: "alice"}
-	v := approval.Verdict{Decision: approval.Ask, Rule: "r", Asking: approval.Asking{Session: time.Hour}}
+	v := approval.Verdict{Decision: approval.Ask, Rule: "r", Revision: "1", Asking: approval.Asking{Session: time.Hour}}
 	a := full()
 	other := full()
 	other.Shell.Commands = []string{"rm"}
@@ -36,6 +36,7 @@ func TestMemory(t *testing.T) {
 		{"another person", approval.Caller{Transport: approval.HTTP, Principal: "bob"}, v, a, 0, false},
 		{"nobody", approval.Caller{Transport: approval.HTTP, Principal: approval.Anonymous}, v, a, 0, false},
 		{"another rule", who, with(func(v *approval.Verdict) { v.Rule = "s" }), a, 0, false},
+		{"the same rule of another policy", who, with(func(v *approval.Verdict) { v.Revision = "2" }), a, 0, false},
 		{"the policy remembers nothing any more", who, with(func(v *approval.Verdict) { v.Asking.Session = 0 }), a, 0, false},
 		{"the policy remembers for less by now", who, with(func(v *approval.Verdict) { v.Asking.Session = time.Minute }), a, 2 * time.Minute, false},
 	}

@@ -3,7 +3,6 @@ package toolkit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -26,7 +25,9 @@ func (s *Server) ask(ctx context.Context, ss *mcp.ServerSession, c *Call, q *que
 		most = approval.DefaultMaxPending
 	}
 	if !s.pending.enter(key, most) {
-		return yes, unattended(tool, q.verdict, fmt.Sprintf("no more questions can be asked now (%d are waiting for an answer)", most))
+		// The user can be asked, though not now: what unattended says is not about that. A model
+		// could else ask much, to have the rest run.
+		return nil, Errorf("call again when the user has answered: %s needs approval, and no more questions can be asked now (%d are waiting for an answer). Nothing was done.", tool, most)
 	}
 	defer s.pending.leave(key)
 	wait := askTime(q.verdict)

@@ -48,11 +48,15 @@ func (f frame) decode(limit int) (jsonrpc.Message, []byte) {
 		fault := wire.Fault{ID: wire.IDIn(f.data), Code: jsonrpc.CodeInvalidRequest, Text: fmt.Sprintf("the message has %d bytes, at most %d are accepted", f.size, limit)}
 		return nil, fault.Encode()
 	}
-	known, fault := wire.Read(f.data)
-	if fault != nil {
+	data := f.data
+	known, fault := wire.Read(data)
+	if fault != nil && !fault.Answer {
 		return nil, fault.Encode()
 	}
-	m, err := jsonrpc.DecodeMessage(f.data)
+	if fault != nil { // who waits for the answer hears at once that there is none
+		data = fault.Encode()
+	}
+	m, err := jsonrpc.DecodeMessage(data)
 	if err != nil {
 		return nil, wire.Refusal(known.ID, jsonrpc.CodeInvalidRequest, "the message is not JSON-RPC 2.0: "+err.Error(), nil)
 	}

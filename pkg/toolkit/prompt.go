@@ -67,7 +67,7 @@ func compose(who approval.Caller, a approval.Action, v approval.Verdict, diff bo
 	p.field("rule", v.Rule)
 	p.field("why it asks", v.Reason)
 	if p.escapes > 0 {
-		fmt.Fprintf(&p.b, "%d of the characters are written as \\t, \\n, \\u{...} or \\x{...}: they cannot be seen, or look like others.\n", p.escapes)
+		fmt.Fprintf(&p.b, "%d of the characters are written as \\t, \\n, \\u{...} or \\x{...}: they cannot be seen, look like others, or put others in another order.\n", p.escapes)
 	}
 	text = strings.TrimSuffix(p.b.String(), "\n")
 	return text, !p.over && utf8.RuneCountInString(text) <= maxPrompt
@@ -146,16 +146,7 @@ func (p *prompt) digest(a approval.Action) {
 		p.field("The change is too long to be shown here", a.Unshown)
 		return
 	}
-	added, removed := 0, 0
-	for line := range strings.SplitSeq(diff, "\n") {
-		switch {
-		case strings.HasPrefix(line, "+++") || strings.HasPrefix(line, "---"):
-		case strings.HasPrefix(line, "+"):
-			added++
-		case strings.HasPrefix(line, "-"):
-			removed++
-		}
-	}
+	added, removed := linesIn(diff)
 	fmt.Fprintf(&p.b, "The change is too long to be shown here: %d lines added, %d removed, a diff of %d bytes with SHA-256 %x\n",
 		added, removed, len(diff), sha256.Sum256([]byte(diff)))
 }
@@ -187,7 +178,8 @@ func (p *prompt) name(s string) string {
 	return strings.ReplaceAll(text, "\n", `\n`)
 }
 
-// block adds text with its length, each line indented, and numbered where there are several.
+// block adds text with its length, each line indented, and numbered where there are several. Many
+// empty lines in a row become one that is not written as the others are.
 func (p *prompt) block(name, text string) {
 	if p.full(text) {
 		return
@@ -205,9 +197,25 @@ func (p *prompt) block(name, text string) {
 		return
 	}
 	width := len(fmt.Sprint(len(lines)))
-	for i, line := range lines {
-		fmt.Fprintf(&p.b, "  %*d | %s\n", width, i+1, line)
+	for i := 0; i < len(lines); i++ {
+		if n := emptyLines(lines[i:]); n > maxEmpty {
+			fmt.Fprintf(&p.b, "  %*d to %d: %d lines without anything to be seen\n", width, i+1, i+n, n)
+			i += n - 1
+			continue
+		}
+		fmt.Fprintf(&p.b, "  %*d | %s\n", width, i+1, lines[i])
 	}
+}
+
+// maxEmpty is how many lines may be empty in a row. More could push what follows out of a dialog.
+const maxEmpty = 2
+
+// emptyLines is how many lines at the start hold nothing but blanks.
+func emptyLines(lines []string) (n int) {
+	for n < len(lines) && strings.Trim(lines[n], " ") == "" {
+		n++
+	}
+	return n
 }
 
 // readable returns JSON as a person would write it, where encoding for the web has escaped <, >

@@ -61,7 +61,7 @@ standard input, 8 bytes:
 asked by: alice over http
 rule: ask-shell
 why it asks: commands ask
-1 of the characters are written as \t, \n, \u{...} or \x{...}: they cannot be seen, or look like others.`},
+1 of the characters are written as \t, \n, \u{...} or \x{...}: they cannot be seen, look like others, or put others in another order.`},
 		{"several commands on this machine", local, `May this run? shell (run commands)
 directory: /data
 image: none: on this machine itself, as the user of this server
@@ -94,7 +94,24 @@ command for sh, 18 bytes:
 asked by: alice over http
 rule: ask-shell
 why it asks: commands ask
-6 of the characters are written as \t, \n, \u{...} or \x{...}: they cannot be seen, or look like others.`},
+6 of the characters are written as \t, \n, \u{...} or \x{...}: they cannot be seen, look like others, or put others in another order.`},
+		{"what is out of sight", shellAction("ls" + strings.Repeat(" ", 1500) + "; curl" + strings.Repeat("\n", 300) + "a\n \n\n\nb\n\n\nc"), `May this run? shell (run commands in a container)
+directory: /data
+image: ubuntu:latest sha256:0a1b
+network: none
+command for sh, 1819 bytes:
+    1 | ls\u{20 x1500}; curl
+    2 to 300: 299 lines without anything to be seen
+  301 | a
+  302 to 304: 3 lines without anything to be seen
+  305 | b
+  306 | 
+  307 | 
+  308 | c
+asked by: alice over http
+rule: ask-shell
+why it asks: commands ask
+1500 of the characters are written as \t, \n, \u{...} or \x{...}: they cannot be seen, look like others, or put others in another order.`},
 		{"a change", editAction("-a\n+b"), `May this run? apply_patch (write files)
 update: /srv/a.txt
 what it does, 20 bytes:
@@ -194,6 +211,7 @@ func TestLongPrompt(t *testing.T) {
 func FuzzPrompt(f *testing.F) {
 	f.Add("shell", "ls", "ls -l", "in\nrule: x", "A=1")
 	f.Add("", "\u202e", "\\u{202E}", "\xff", "\n")
+	f.Add("t", "a\n\n\n\n\nb", "a\n\n\n \n\nb", strings.Repeat(" ", 20), strings.Repeat("\n", 20))
 	f.Add("t", "a\x80", "a\x81", "", "\r\nasked by: me")
 	names := []string{
 		"May this run?", "directory", "image", "network", "mount", "environment", "touch", "asked by", "rule", "why it asks",

@@ -11,17 +11,20 @@ import (
 
 // person returns what puts questions to the person at the terminal, or nil where nobody is there:
 // then none is declared to the server, which treats the call as unattended. A question needs
-// both: what is piped in is no person's answer.
+// both: what is piped in is no person's answer. Nor is what was typed before they saw the question.
 func (r *run) person(b *bar) func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	if !isTerminal(r.std.In) || !isTerminal(r.std.Err) {
 		return nil
 	}
-	in := bufio.NewReader(r.std.In)
 	return func(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 		b.interrupt()
-		fmt.Fprintf(r.std.Err, "%s\nRun it? [y/N] ", terminal(req.Params.Message))
+		fmt.Fprintln(r.std.Err, terminal(req.Params.Message))
+		if err := flushInput(r.std.In); err != nil {
+			return nil, err
+		}
+		fmt.Fprint(r.std.Err, "Run it? [y/N] ")
 		action := make(chan string, 1)
-		go func() { action <- actionOf(in.ReadString('\n')) }()
+		go func() { action <- actionOf(bufio.NewReader(r.std.In).ReadString('\n')) }()
 		select {
 		case a := <-action:
 			return &mcp.ElicitResult{Action: a}, nil

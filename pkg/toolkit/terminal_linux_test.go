@@ -73,20 +73,28 @@ func readUntil(t *testing.T, person *os.File, word string) string {
 // On a terminal the person there is asked, and types the answer.
 func TestCallAsksOnATerminal(t *testing.T) {
 	tests := []struct {
-		name, typed string
-		code        int
-		want        string
+		name, before, typed string // before the question, and as the answer
+		code                int
+		want                string
 	}{
-		{"yes", "y\n", 0, `{"name":"n"`},
-		{"YES", " YES \n", 0, `{"name":"n"`},
-		{"no", "n\n", 1, "did not approve"},
-		{"nothing", "\n", 1, "did not approve"},
-		{"something else", "yes please\n", 1, "did not approve"},
-		{"end of input", "\x04", 1, "no decision"},
+		{"yes", "", "y\n", 0, `{"name":"n"`},
+		{"YES", "", " YES \n", 0, `{"name":"n"`},
+		{"no", "", "n\n", 1, "did not approve"},
+		{"nothing", "", "\n", 1, "did not approve"},
+		{"something else", "", "yes please\n", 1, "did not approve"},
+		{"end of input", "", "\x04", 1, "no decision"},
+		{"yes before the question", "y\n", "n\n", 1, "did not approve"},
+		{"much before the question", "n\ny\ny\n", "\n", 1, "did not approve"},
+		{"half a line before the question", "y", "\n", 1, "did not approve"},
+		{"no before the question", "n\n", "y\n", 0, `{"name":"n"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			person, program := terminal(t)
+			if tt.before != "" { // it is there once it is echoed
+				fmt.Fprint(person, tt.before)
+				readUntil(t, person, strings.ReplaceAll(tt.before, "\n", "\r\n"))
+			}
 			code := make(chan int, 1)
 			go func() {
 				streams := toolkit.Streams{In: program, Out: program, Err: program}

@@ -7,27 +7,42 @@ import (
 	"unicode/utf8"
 )
 
+// maxBlanks is how many spaces may stand in a row. More could push what follows out of a dialog.
+const maxBlanks = 8
+
 // visibly returns s with all that a person cannot see, or could take for something else, written
-// as \u{202E}, tabs as \t, and bytes that are not UTF-8 as \x{80}; and how often that was done.
-// Ends of lines stay. What is left are visible characters and ASCII spaces.
+// as \u{202E}, tabs as \t, bytes that are not UTF-8 as \x{80}, and many spaces in a row as
+// \u{20 x1500}; and of how many characters that was done. Ends of lines stay. What is left are
+// visible characters and ASCII spaces.
 //
-// A word whose letters come from scripts that look alike, such as Latin and Cyrillic, has all its
-// letters beyond ASCII written so (Unicode Technical Standard 39, section 5.1).
+// Letters that are written from right to left are written so, too: a renderer puts what stands
+// between them in another order (Unicode Standard Annex 9). And a word has all its letters beyond
+// ASCII written so that come from scripts which look alike, such as Latin and Cyrillic, or that all
+// look like ASCII letters (Unicode Technical Standard 39, sections 4 and 5.1).
 func visibly(s string) (out string, escapes int) {
 	var b strings.Builder
 	for i := 0; i < len(s); {
+		if n := blanks(s[i:]); n > maxBlanks {
+			fmt.Fprintf(&b, `\u{20 x%d}`, n)
+			escapes += n
+			i += n
+			continue
+		}
 		n := wordLen(s[i:])
 		word := s[i : i+max(n, 1)]
-		mixed := n > 0 && mixesScripts(word)
+		posing := n > 0 && (mixesScripts(word) || looksASCII(word))
 		if n == 0 {
 			_, n = utf8.DecodeRuneInString(s[i:])
 			word = s[i : i+n]
 		}
-		escapes += writeVisibly(&b, word, mixed)
+		escapes += writeVisibly(&b, word, posing)
 		i += n
 	}
 	return b.String(), escapes
 }
+
+// blanks is how many spaces s starts with.
+func blanks(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
 // wordLen is the length of the letters, digits and marks at the start of s.
 func wordLen(s string) int {
@@ -39,7 +54,7 @@ func wordLen(s string) int {
 	return len(s)
 }
 
-func writeVisibly(b *strings.Builder, s string, mixed bool) (escapes int) {
+func writeVisibly(b *strings.Builder, s string, posing bool) (escapes int) {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {
@@ -51,7 +66,7 @@ func writeVisibly(b *strings.Builder, s string, mixed bool) (escapes int) {
 			b.WriteByte(s[i])
 			i += n
 			continue
-		case misleads(r) || mixed:
+		case misleads(r) || posing:
 			fmt.Fprintf(b, `\u{%X}`, r)
 		default:
 			b.WriteString(s[i : i+n])
@@ -70,39 +85,7 @@ func misleads(r rune) bool {
 	return !unicode.IsGraphic(r) || // controls, formats, surrogates, private and unassigned ones
 		unicode.In(r, unicode.Zs, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) ||
 		unicode.In(r, unicode.M) && unicode.In(r, unicode.Inherited, unicode.Common) || // accents set on whatever stands before
-		unicode.Is(lookalikes, r)
-}
-
-// lookalikes are characters that stand for others in another form or size, and one that is
-// drawn as nothing (see the compatibility mappings of the Unicode Character Database).
-var lookalikes = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{0x00b4, 0x00b4, 1}, // acute accent, as an apostrophe
-		{0x02b0, 0x02ff, 1}, // modifier letters
-		{0x1d2c, 0x1d6a, 1}, // phonetic modifiers
-		{0x2010, 0x2015, 1}, // dashes that are none to a program
-		{0x2018, 0x201f, 1}, // quotes that are none to a shell
-		{0x2024, 0x2024, 1}, // one dot
-		{0x2032, 0x2037, 1}, // primes
-		{0x2039, 0x203a, 1}, // angle quotes
-		{0x2044, 0x2044, 1}, // fraction slash
-		{0x2070, 0x209c, 1}, // superscripts, subscripts
-		{0x2100, 0x218b, 1}, // letterlike symbols, number forms
-		{0x2212, 0x2212, 1}, // minus
-		{0x2215, 0x2217, 1}, // division slash, set minus, asterisk
-		{0x2223, 0x2223, 1}, // divides, as a pipe
-		{0x2236, 0x2236, 1}, // ratio, as a colon
-		{0x2460, 0x24ff, 1}, // enclosed alphanumerics
-		{0x2800, 0x2800, 1}, // blank Braille pattern
-		{0xa4f8, 0xa4ff, 1}, // Lisu punctuation
-		{0xfe30, 0xfe6f, 1}, // vertical and small forms
-		{0xff00, 0xffef, 1}, // half width and full width
-	},
-	R32: []unicode.Range32{
-		{0x1d400, 0x1d7ff, 1}, // mathematical letters
-		{0x1f100, 0x1f1ff, 1}, // enclosed letters
-		{0x1fbf0, 0x1fbf9, 1}, // segmented digits
-	},
+		unicode.Is(lookalikes, r) || unicode.Is(rightToLeft, r) || strings.ContainsRune(likePunctuation, r)
 }
 
 // together are scripts that are written in one word, and look like no other.

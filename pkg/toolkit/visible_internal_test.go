@@ -24,6 +24,23 @@ func TestVisibly(t *testing.T) {
 		{"accent in such a word", "\u00e9\u0441ho", `\u{E9}\u{441}ho`, 2},
 		{"Greek letter", "cur\u03bf", `cur\u{3BF}`, 1},
 		{"a Russian word", "echo \u043f\u0440\u0438\u0432\u0435\u0442", "echo \u043f\u0440\u0438\u0432\u0435\u0442", 0},
+		{"a Russian word that looks like a Latin one", "./\u0430\u0441\u0435 x", `./\u{430}\u{441}\u{435} x`, 3},
+		{"the same with a digit and a line", "\u0430_\u04411", `\u{430}_\u{441}1`, 2},
+		{"a Greek one", "\u03c1\u03bf\u03c1", `\u{3C1}\u{3BF}\u{3C1}`, 3},
+		{"an Armenian one", "\u057d\u0578\u0585", `\u{57D}\u{578}\u{585}`, 3},
+		{"a Greek word", "\u03bb\u03cc\u03b3\u03bf\u03c2", "\u03bb\u03cc\u03b3\u03bf\u03c2", 0},
+		{"Lisu letters", "\ua4d0\ua4d1", `\u{A4D0}\u{A4D1}`, 2},
+		{"Latin letters of phonetics", "\u0261it", `\u{261}it`, 1},
+		{"Hebrew and Arabic", "cp \u05d0 \u0628 < c", `cp \u{5D0} \u{628} < c`, 2},
+		{"Arabic forms, digits, Adlam, Phoenician", "\ufb50\ufe8d\u0661\U0001e900\U00010900", `\u{FB50}\u{FE8D}\u{661}\u{1E900}\u{10900}`, 5},
+		{"a semicolon, a pipe and an exclamation mark", "ls\u037e curl \u01c0 sh\u01c3", `ls\u{37E} curl \u{1C0} sh\u{1C3}`, 3},
+		{"colons", "a\ua789b\u0589c\u2236d", `a\u{A789}b\u{589}c\u{2236}d`, 3},
+		{"slashes", "a\u29f8b\u2571c\u27cbd\u1735e", `a\u{29F8}b\u{2571}c\u{27CB}d\u{1735}e`, 4},
+		{"bars", "a \u2758 b \u2502 c", `a \u{2758} b \u{2502} c`, 2},
+		{"angles, tilde, dots", "\u276e\u226b\u223c\u2026", `\u{276E}\u{226B}\u{223C}\u{2026}`, 4},
+		{"eight blanks", "a        b", "a        b", 0},
+		{"nine blanks", "a         5", `a\u{20 x9}5`, 9},
+		{"blanks at both ends", strings.Repeat(" ", 20) + "a" + strings.Repeat(" ", 30), `\u{20 x20}a\u{20 x30}`, 50},
 		{"Latin with accents", "gr\u00fc\u00dfe", "gr\u00fc\u00dfe", 0},
 		{"accent as a mark of its own", "e\u0301", `e\u{301}`, 1},
 		{"Japanese with Latin", "\u65e5\u672c\u8a9e\u306eGo\u30c6\u30b9\u30c8", "\u65e5\u672c\u8a9e\u306eGo\u30c6\u30b9\u30c8", 0},
@@ -56,7 +73,7 @@ func seen(s string) bool {
 }
 
 func FuzzVisibly(f *testing.F) {
-	for _, s := range []string{"", "ls \u202e\u200b", "\xff\x00", "a\u0430"} {
+	for _, s := range []string{"", "ls \u202e\u200b", "\xff\x00", "a\u0430", "          ", "\u0430\u0441", "\u05d0;\u037e"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

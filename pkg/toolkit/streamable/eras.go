@@ -99,9 +99,12 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, req *Request) {
 	}
 	defer hold.release()
 	m, fault := wire.Read(body)
-	if fault != nil {
+	if fault != nil && !fault.Answer {
 		writeJSON(w, http.StatusBadRequest, fault.Encode())
 		return
+	}
+	if fault != nil { // who waits for the answer hears at once that there is none
+		body, m = fault.Encode(), wire.Message{ID: fault.ID}
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)

@@ -41,14 +41,18 @@ type Fault struct {
 	ID   json.RawMessage // of the request, where it is known for sure
 	Code int64           // of JSON-RPC
 	Text string          // says how to mend it
+
+	// Answer says that the message answers a request of ours, the one with the ID. Encode then
+	// returns what can be read in its place: the answer that there was none.
+	Answer bool
 }
 
 // Encode returns the answer to the message.
 func (f *Fault) Encode() []byte { return Refusal(f.ID, f.Code, f.Text, nil) }
 
 // Read looks at data, which should be one JSON-RPC message, and finds: bytes that are not
-// UTF-8 or not JSON; batches; keys given twice, of which another reader may see the other;
-// ids that do not survive a float64; a request with the id null; what is neither request
+// UTF-8 or not JSON; batches; keys given twice, of which another reader may see the other, and
+// answers to questions whose keys can be read in two ways; ids that do not survive a float64; a request with the id null; what is neither request
 // nor response.
 func Read(data []byte) (Message, *Fault) {
 	data = bytes.TrimSpace(data)
@@ -75,6 +79,14 @@ func Read(data []byte) (Message, *Fault) {
 	if e.method != nil && m.Method == "" {
 		return Message{}, &Fault{ID: e.id, Code: jsonrpc.CodeInvalidRequest, Text: "the method must not be empty"}
 	}
+	if fault := answersFault(e.answers); fault != "" {
+		return Message{}, &Fault{ID: e.id, Code: jsonrpc.CodeInvalidParams, Text: fault}
+	}
+	if e.method == nil {
+		if fault := answerFault(e.result); fault != "" {
+			return Message{}, &Fault{ID: e.usableID(), Code: jsonrpc.CodeInvalidParams, Text: fault, Answer: true}
+		}
+	}
 	return m, nil
 }
 
@@ -82,6 +94,7 @@ func Read(data []byte) (Message, *Fault) {
 // not there.
 type envelope struct {
 	id, method, params, result, error []byte
+	answers                           []byte // inputResponses in params
 	version                           string
 }
 
@@ -96,8 +109,11 @@ func read(object []byte) (e envelope, twice string) {
 	}
 	var meta []byte
 	key := members(e.params, func(key string, value []byte) {
-		if key == "_meta" {
+		switch key {
+		case "_meta":
 			meta = value
+		case "inputResponses":
+			e.answers = value
 		}
 	})
 	if key != "" && twice == "" {

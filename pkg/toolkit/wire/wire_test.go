@@ -18,6 +18,7 @@ func TestRead(t *testing.T) {
 		want     wire.Message
 		fault    string // a part of it; "" for none
 		id       string // of the fault; "" for null
+		answer   bool   // the fault is one of an answer
 	}{
 		{name: "call", in: ` {"jsonrpc":"2.0","id":1,"method":"ping"} `, want: wire.Message{ID: id("1"), Method: "ping"}},
 		{name: "notification", in: `{"jsonrpc":"2.0","method":"n/x","params":null}`, want: wire.Message{Method: "n/x"}},
@@ -45,6 +46,18 @@ func TestRead(t *testing.T) {
 		{name: "method of another kind", in: `{"id":7,"method":5}`, fault: "method must be a string", id: "7"},
 		{name: "method empty", in: `{"id":7,"method":""}`, fault: "must not be empty", id: "7"},
 		{name: "neither request nor response", in: `{"id":7}`, fault: "neither a method nor a result", id: "7"},
+		{name: "an answer", in: `{"id":7,"result":{"action":"accept","content":{"remember":"once","Remember":1}}}`, want: wire.Message{ID: id("7")}},
+		{name: "an answer that is no object", in: `{"id":7,"result":[{"a":1,"a":2}]}`, want: wire.Message{ID: id("7")}},
+		{name: "an answer of no and yes", in: `{"id":7,"result":{"action":"decline","action":"accept"}}`, fault: `the key "action" is given twice in an answer`, id: "7", answer: true},
+		{name: "an answer of no and yes, escaped", in: `{"id":7,"result":{"action":"decline","\u0061ction":"accept"}}`, fault: `the key "action" is given twice in an answer`, id: "7", answer: true},
+		{name: "an answer with two contents", in: `{"id":7,"result":{"action":"accept","content":{"remember":"once","remember":"session"}}}`, fault: `the key "remember" is given twice in an answer`, id: "7", answer: true},
+		{name: "an answer spelt otherwise", in: `{"id":"x","result":{"Action":"accept"}}`, fault: `the key "Action" in an answer has to be written "action"`, id: `"x"`, answer: true},
+		{name: "answers in a request", in: `{"id":7,"method":"a","params":{"inputResponses":{"approval":{"action":"accept","content":{}},"Approval":{}}}}`, want: wire.Message{ID: id("7"), Method: "a"}},
+		{name: "answers that are none", in: `{"id":7,"method":"a","params":{"inputResponses":null}}`, want: wire.Message{ID: id("7"), Method: "a"}},
+		{name: "answers in a request twice", in: `{"id":7,"method":"a","params":{"inputResponses":{"approval":{"action":"decline"},"approval":{"action":"accept"}}}}`, fault: `the key "approval" is given twice in inputResponses`, id: "7"},
+		{name: "a no and a yes in a request", in: `{"id":7,"method":"a","params":{"inputResponses":{"x":1,"approval":{"action":"decline","action":"accept"}}}}`, fault: `the key "action" is given twice in an answer`, id: "7"},
+		{name: "two contents in a request", in: `{"id":7,"method":"a","params":{"inputResponses":{"approval":{"action":"accept","content":{"a":1,"a":2}}}}}`, fault: `the key "a" is given twice in an answer`, id: "7"},
+		{name: "a yes in a request, spelt otherwise", in: `{"id":7,"method":"a","params":{"inputResponses":{"approval":{"action":"decline","aCtion":"accept"}}}}`, fault: `the key "aCtion" in an answer has to be written "action"`, id: "7"},
 		{name: "params as a list", in: `{"id":7,"method":"a","params":[1]}`, fault: "params must be an object", id: "7"},
 	}
 	for _, tc := range tests {
@@ -56,7 +69,7 @@ func TestRead(t *testing.T) {
 				}
 				return
 			}
-			if fault == nil || !strings.Contains(fault.Text, tc.fault) || string(fault.ID) != tc.id {
+			if fault == nil || !strings.Contains(fault.Text, tc.fault) || string(fault.ID) != tc.id || fault.Answer != tc.answer {
 				t.Fatalf("fault %+v, want id %q and %q", fault, tc.id, tc.fault)
 			}
 			if answer := fault.Encode(); !json.Valid(answer) {

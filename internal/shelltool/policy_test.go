@@ -63,7 +63,7 @@ func TestThePolicySeesWhatRuns(t *testing.T) {
 		Args: []byte(`{"commands":["make\ntest"],"env":{"A":"1"},"max_output_length":30000,"stdin":"x","timeout_ms":120000,"working_directory":"src"}`),
 		Shell: &approval.Shell{
 			Commands: []string{"make\ntest"}, Dialect: "bash", Dir: "/data/src", Env: map[string]string{"A": "1"}, Stdin: &stdin,
-			Image: "debian:12", ImageID: "sha256:abc", Network: "none", Mounts: []string{root + ":/data", other + ":/other:ro"},
+			Image: "debian:12", ImageID: "sha256:abc", Profile: "safe", Network: "none", Mounts: []string{root + ":/data", other + ":/other:ro"},
 		},
 		Summary: "run a command in a container of debian:12, network none\n$ make\n  test",
 	}

@@ -84,6 +84,7 @@ func (t *toolset) action(in shellIn, p *shellPlan, s setting) approval.Action {
 	where := "on this machine itself"
 	if !t.local {
 		sh.Image, sh.ImageID, sh.Network = s.config.Image, s.image, string(s.config.Network)
+		sh.User, sh.Profile = s.config.User, string(s.config.Profile)
 		where = fmt.Sprintf("in a container of %s, network %s", sh.Image, sh.Network)
 	}
 	what := "run a command "

@@ -101,6 +101,8 @@ type Shell struct {
 	Stdin    *string           `json:"stdin,omitzero"`    // of the one command, if it is given any
 	Image    string            `json:"image,omitzero"`    // as configured; "" where they run on this machine itself
 	ImageID  string            `json:"image_id,omitzero"` // what it resolves to; "" if it would have to be pulled
+	User     string            `json:"user,omitzero"`     // as configured, or that of the root's owner; "" where it is the usual one
+	Profile  string            `json:"profile,omitzero"`  // how hardened the sandbox is
 	Network  string            `json:"network,omitzero"`
 	Mounts   []string          `json:"mounts,omitzero"` // SOURCE:TARGET or SOURCE:TARGET:ro
 }

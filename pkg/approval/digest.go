@@ -102,7 +102,7 @@ func (d *digester) shell(s *Shell) {
 	}
 	d.number(1)
 	d.list(s.Commands)
-	d.texts(s.Dialect, s.Dir, s.Image, s.ImageID, s.Network)
+	d.texts(s.Dialect, s.Dir, s.Image, s.ImageID, s.User, s.Profile, s.Network)
 	d.list(s.Mounts)
 	d.number(len(s.Env))
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {

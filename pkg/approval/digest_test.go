@@ -66,6 +66,10 @@ func TestDigestTellsApart(t *testing.T) {
 	stdin := func(s *string) approval.Action { return approval.Action{Shell: &approval.Shell{Stdin: s}} }
 	tests := map[string][2]approval.Action{
 		"where a text ends":         {{Tool: "ab", Effect: "c"}, {Tool: "a", Effect: "bc"}},
+		"letters of another case":   {{Args: []byte(`{"a":"X"}`)}, {Args: []byte(`{"a":"x"}`)}},
+		"users":                     {{Shell: &approval.Shell{User: "0"}}, {Shell: &approval.Shell{User: "1"}}},
+		"profiles":                  {{Shell: &approval.Shell{Profile: "safe"}}, {Shell: &approval.Shell{Profile: "dev"}}},
+		"what stands for a change":  {{Unshown: "1"}, {Unshown: "2"}},
 		"where a list ends":         {shell("a", "b"), shell("ab")},
 		"bytes that are not UTF-8":  {shell("\x80"), shell("\x81")},
 		"bytes and what JSON makes": {shell("\x80"), shell("\ufffd")},

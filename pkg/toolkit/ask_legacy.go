@@ -78,13 +78,3 @@ func (p *pending) leave(key string) {
 		delete(p.count, key)
 	}
 }
-
-// waiting returns how many questions wait for an answer.
-func (p *pending) waiting() (n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range p.count {
-		n += c
-	}
-	return n
-}

@@ -364,3 +364,14 @@ func FuzzState(f *testing.F) {
 		}
 	})
 }
+
+// What a session's client declared when it began counts, not what one call claims.
+func TestClaimsOfACallAreNotHeard(t *testing.T) {
+	s, runs := counting(t, toolkit.Options{Evaluator: always(asks)})
+	call := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"probe","arguments":{"name":"n"},` +
+		`"_meta":{"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}}}` + "\n"
+	got := serveAll(t, s, fmt.Sprintf(hello, "")+call)["7"]
+	if text := fmt.Sprintf("%+v %+v", got, got.Result); !strings.Contains(text, "does not declare elicitation") || runs.Load() != 0 {
+		t.Errorf("%s after %d runs", text, runs.Load())
+	}
+}

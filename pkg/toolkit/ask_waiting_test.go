@@ -244,3 +244,30 @@ func TestFailedQuestionIsNoYes(t *testing.T) {
 		})
 	}
 }
+
+// Questions that wait in one session leave room for those of another.
+func TestQuestionsOfOthers(t *testing.T) {
+	v := asks
+	v.Asking = approval.Asking{MaxPending: 1}
+	s, runs := counting(t, toolkit.Options{Evaluator: always(v)})
+	var all sync.WaitGroup
+	var letAll []func()
+	for range 2 {
+		who, letGo := hesitant()
+		cs, _ := ways[4].dial(t, s, who.options())
+		all.Go(func() {
+			if got, _ := call(t, cs, `{"name":"n"}`); got != "ran" {
+				t.Errorf("got %q", got)
+			}
+		})
+		letAll = append(letAll, letGo)
+		waitFor(t, "a question or an answer", func() bool { return who.asked() == 1 || t.Failed() })
+	}
+	if s.Waiting() != 2 || runs.Load() != 0 {
+		t.Errorf("%d waiting, %d runs", s.Waiting(), runs.Load())
+	}
+	for _, letGo := range letAll {
+		letGo()
+	}
+	all.Wait()
+}

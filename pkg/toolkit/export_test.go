@@ -3,7 +3,14 @@ package toolkit
 import "io/fs"
 
 // Waiting returns how many questions wait for an answer.
-func (s *Server) Waiting() int { return s.pending.waiting() }
+func (s *Server) Waiting() (n int) {
+	s.pending.mu.Lock()
+	defer s.pending.mu.Unlock()
+	for _, c := range s.pending.count {
+		n += c
+	}
+	return n
+}
 
 // Remembered returns for how many callers something is remembered.
 func (s *Server) Remembered() int { return s.memory.Callers() }

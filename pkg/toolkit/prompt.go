@@ -96,6 +96,8 @@ func (p *prompt) shell(s *approval.Shell) {
 	if s.Image == "" && s.ImageID == "" {
 		p.field("image", "none: on this machine itself, as the user of this server")
 	}
+	p.field("user", s.User)
+	p.field("profile", s.Profile)
 	p.field("network", s.Network)
 	for _, m := range s.Mounts {
 		p.field("mount", m)

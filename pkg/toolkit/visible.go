@@ -7,8 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxBlanks is how many spaces may stand in a row. More could push what follows out of a dialog.
-const maxBlanks = 8
+// maxBlanks is how many spaces may stand in a row, and maxIndent how many at the beginning of a
+// line, behind the mark of a diff at most. More could push what follows out of a dialog.
+const (
+	maxBlanks = 8
+	maxIndent = 40
+)
 
 // visibly returns s with all that a person cannot see, or could take for something else, written
 // as \u{202E}, tabs as \t, bytes that are not UTF-8 as \x{80}, and many spaces in a row as
@@ -22,9 +26,13 @@ const maxBlanks = 8
 func visibly(s string) (out string, escapes int) {
 	var b strings.Builder
 	for i := 0; i < len(s); {
-		if n := blanks(s[i:]); n > maxBlanks {
-			fmt.Fprintf(&b, `\u{20 x%d}`, n)
-			escapes += n
+		if n := blanks(s[i:]); n > 0 {
+			if n <= maxBlanks || n <= maxIndent && indents(s[:i]) {
+				b.WriteString(s[i : i+n])
+			} else {
+				fmt.Fprintf(&b, `\u{20 x%d}`, n)
+				escapes += n
+			}
 			i += n
 			continue
 		}
@@ -39,6 +47,12 @@ func visibly(s string) (out string, escapes int) {
 		i += n
 	}
 	return b.String(), escapes
+}
+
+// indents reports whether what follows before begins a line, the mark of a diff aside.
+func indents(before string) bool {
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	return line == "" || line == "+" || line == "-"
 }
 
 // blanks is how many spaces s starts with.

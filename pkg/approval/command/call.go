@@ -20,6 +20,7 @@ func (r *reading) simple(c *syntax.CallExpr, p place) {
 			r.bar(p)
 			fallthrough
 		default:
+			r.locale(a.Name.Value, r.text(a.Value, p), p)
 			p.env = append(p.env[:len(p.env):len(p.env)], a.Name.Value)
 		}
 	}
@@ -45,6 +46,7 @@ func (r *reading) call(words []text, p place) {
 	if !r.counted(words) {
 		return
 	}
+	r.locales(words, p)
 	if words[0].computed || words[0].value == "" {
 		r.unnamed(words, p)
 		return
@@ -102,12 +104,18 @@ func (r *reading) variables(p place, allowed []string) {
 		return
 	}
 	for _, name := range p.env {
-		r.sets(name, p.searched())
+		r.changes(name, p.searched())
 	}
 }
 
-// sets notes a variable that is set: some change what later words mean.
+// sets notes a variable that is set to what is not known.
 func (r *reading) sets(name string, p place) {
+	r.locale(name, computedText, p)
+	r.changes(name, p)
+}
+
+// changes notes a variable that is set: some change what later words mean.
+func (r *reading) changes(name string, p place) {
 	if choosesPrograms(name) || choosesHelpers(name) {
 		r.unclear(p, "the variable %s changes what runs", name)
 	}
@@ -115,12 +123,25 @@ func (r *reading) sets(name string, p place) {
 
 // declares is sets for a word of `export` and its like: NAME, NAME=VALUE, or something computed.
 func (r *reading) declares(w text, p place) {
-	name, _, _ := strings.Cut(w.value, "=")
+	name, _, given := strings.Cut(w.value, "=")
 	if strings.Contains(name, computedPart) {
 		r.unclear(p, "the name of a variable is computed")
 		return
 	}
-	r.sets(strings.TrimSuffix(name, "+"), p)
+	if name = strings.TrimSuffix(name, "+"); given { // its value has been looked at
+		r.changes(name, p)
+	} else {
+		r.sets(name, p)
+	}
+}
+
+// locales looks at the words NAME=VALUE, of whatever program.
+func (r *reading) locales(words []text, p place) {
+	for _, w := range words[1:] {
+		if name, value, ok := strings.Cut(w.value, "="); ok {
+			r.locale(strings.TrimSuffix(name, "+"), text{value: value, computed: w.computed}, p)
+		}
+	}
 }
 
 // lasting notes what a builtin changes for all that follows in the same shell.

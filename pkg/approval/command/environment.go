@@ -13,7 +13,7 @@ var free = []string{"LANG", "LC_ALL", "TZ", "TERM", "NO_COLOR", "CI"}
 func choosesPrograms(name string) bool {
 	switch name {
 	case "PATH", "path", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "BASHOPTS", "BASH_CMDS", "BASH_ALIASES", "PS4", "PS0", "PROMPT_COMMAND",
-		"ZDOTDIR", "FPATH", "fpath", "NULLCMD", "READNULLCMD", "functions", "aliases", "commands", "GCONV_PATH", "CDPATH", "EXECIGNORE":
+		"ZDOTDIR", "FPATH", "fpath", "NULLCMD", "READNULLCMD", "functions", "aliases", "commands", "GCONV_PATH", "LOCPATH", "CDPATH", "EXECIGNORE":
 		return true
 	}
 	return hasPrefix(name, "LD_", "DYLD_", "BASH_FUNC_")
@@ -28,6 +28,30 @@ func choosesHelpers(name string) bool {
 	}
 	return hasPrefix(name, "GIT_", "SSH_", "PYTHON", "PERL", "NODE_", "NPM_CONFIG_", "npm_config_", "LUA_") ||
 		strings.HasSuffix(name, "EDITOR") || strings.HasSuffix(name, "PAGER") || strings.HasSuffix(name, "_PRELOAD")
+}
+
+// locale notes a character set in which a byte of a character may be a backslash or a quote: bash reads what follows in
+// it, and finds other commands there than the parser.
+func (r *reading) locale(name string, value text, p place) {
+	if name != "LANG" && !strings.HasPrefix(name, "LC_") || !value.computed && wellKnown(value.value) || isASCII(r.whole) {
+		return
+	}
+	r.unclear(p, "in the character set of %s the command may be another one", name)
+	r.rough(r.whole, p.inside("another character set"))
+}
+
+// wellKnown reports whether a locale is of ASCII or UTF-8.
+func wellKnown(locale string) bool {
+	if locale == "" || locale == "C" || locale == "POSIX" {
+		return true
+	}
+	locale, _, _ = strings.Cut(locale, "@")
+	_, set, _ := strings.Cut(locale, ".")
+	return strings.EqualFold(strings.ReplaceAll(set, "-", ""), "utf8")
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(c rune) bool { return c > 0x7f })
 }
 
 func hasPrefix(s string, prefixes ...string) bool {

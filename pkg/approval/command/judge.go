@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -106,6 +107,7 @@ func (w *work) stop(format string, args ...any) {
 type reading struct {
 	*work
 	dialect string // of the shell that runs the command
+	whole   string // the command, and what is given on its input
 	moved   bool   // the working directory is another one from here on
 	handed  []text // what `exec` put on the input of all that follows
 
@@ -171,14 +173,15 @@ func (r *reading) unclear(p place, format string, args ...any) {
 
 // read reads one command of the input.
 func (w *work) read(s string, lang language) *reading {
-	r := &reading{work: w, dialect: w.in.Dialect}
+	r := &reading{work: w, dialect: w.in.Dialect, whole: s}
 	p := place{lang: lang.variant}
-	for name := range w.in.Env {
-		p.env = append(p.env, name)
-	}
-	slices.Sort(p.env)
 	if w.in.Stdin != nil {
 		p.stdin = []text{{value: *w.in.Stdin}}
+		r.whole += "\n" + *w.in.Stdin
+	}
+	p.env = slices.Sorted(maps.Keys(w.in.Env))
+	for _, name := range p.env {
+		r.locale(name, text{value: w.in.Env[name]}, p)
 	}
 	if lang.foreign && !plain(s) {
 		r.unclear(p, "the language of %s is not known", w.in.Dialect)

@@ -103,7 +103,7 @@ func (r *reading) evaluate(t text, what string, p place) {
 func (r *reading) assigned(w wrapper, args []text, p place) {
 	for _, a := range args {
 		if name, _, ok := strings.Cut(a.value, "="); ok && w.assigns {
-			r.sets(name, p)
+			r.changes(name, p)
 		}
 	}
 }

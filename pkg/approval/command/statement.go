@@ -171,9 +171,15 @@ func (r *reading) assigns(a *syntax.Assign, p place) bool {
 	}
 	switch {
 	case a.Name != nil && !a.Naked:
-		r.sets(a.Name.Value, p)
+		value := r.text(a.Value, p)
+		value.computed = value.computed || a.Append || a.Array != nil
+		r.locale(a.Name.Value, value, p)
+		r.changes(a.Name.Value, p)
+		return a.Array != nil || a.Index != nil
 	case a.Value != nil: // of a declaration, such as "PATH=x" in quotes
-		r.declares(r.text(a.Value, p), p)
+		w := r.text(a.Value, p)
+		r.locales([]text{{}, w}, p)
+		r.declares(w, p)
 		return false
 	}
 	return true

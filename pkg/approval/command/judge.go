@@ -123,6 +123,7 @@ type place struct {
 	lang   syntax.LangVariant
 	depth  int
 	within string
+	source string   // the text that it stands in
 	search bool     // only denies and asks are looked for, since what it is inside of is barred
 	again  bool     // it is read once more, in a way that is less likely
 	env    []string // names that are set for it

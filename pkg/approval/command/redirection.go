@@ -67,6 +67,7 @@ func (r *reading) heredoc(d *syntax.Redirect, p place) text {
 			b.unescape(lit.Value, "$`\\")
 		}
 	}
+	r.quotedAgain(d.Hdoc.Parts, true, p)
 	t := text{value: b.String(), computed: b.computed}
 	if t.computed {
 		r.bar(p)

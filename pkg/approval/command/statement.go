@@ -21,6 +21,7 @@ func (r *reading) script(s string, p place) (n int) {
 		r.unclear(p, "%s", what)
 		r.rough(s, p.inside("text behind a backslash"))
 	}
+	p.source = s
 	var bad error
 	parser := syntax.NewParser(syntax.Variant(p.lang))
 	for st, err := range parser.StmtsSeq(strings.NewReader(s)) {
@@ -155,6 +156,8 @@ func (r *reading) within(n syntax.Node, p place) {
 			return false
 		case *syntax.Assign:
 			return r.assigns(n, p)
+		case *syntax.DblQuoted:
+			r.quotedAgain(n.Parts, false, p)
 		case *syntax.Lit:
 			r.literal(n.Value, p)
 		default:

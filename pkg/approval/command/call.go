@@ -151,7 +151,7 @@ func (r *reading) lasting(words []text, p place) {
 	case "cd", "pushd", "popd", "chdir":
 		r.moved = true
 	case "exec":
-		r.handed = append(r.handed, p.stdin...)
+		r.handed = r.handed.with(p.in).with(p.kept)
 	case "alias", "enable", "hash", "shopt", "setopt", "emulate", "zmodload", "autoload":
 		r.unclear(p, "%s changes what later words mean", name)
 	case "export", "readonly", "declare", "typeset", "local", "read", "mapfile", "readarray", "getopts", "unset", "let", "vared":

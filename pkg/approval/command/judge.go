@@ -109,7 +109,7 @@ type reading struct {
 	dialect string // of the shell that runs the command
 	whole   string // the command, and what is given on its input
 	moved   bool   // the working directory is another one from here on
-	handed  []text // what `exec` put on the input of all that follows
+	handed  input  // what `exec` put on the input of all that follows
 
 	denied, asked []Match
 	undecided     string
@@ -128,9 +128,10 @@ type place struct {
 	again  bool     // it is read once more, in a way that is less likely
 	env    []string // names that are set for it
 	writes []string // what its output goes to, absolute; "" where that cannot be known
-	stdin  []text   // what may be on its input
-	left   []*syntax.Stmt
-	piped  bool // its input comes from what cannot be known
+	in     input    // what may be on descriptor 0
+	kept   input    // and on others, or was on 0 before
+	around []string // texts of which any part may write to its input
+	heard  []string // texts from an input that are being read
 }
 
 // inside returns the place inside of a construct.
@@ -177,7 +178,7 @@ func (w *work) read(s string, lang language) *reading {
 	r := &reading{work: w, dialect: w.in.Dialect, whole: s}
 	p := place{lang: lang.variant}
 	if w.in.Stdin != nil {
-		p.stdin = []text{{value: *w.in.Stdin}}
+		p.in.texts = []text{{value: *w.in.Stdin}}
 		r.whole += "\n" + *w.in.Stdin
 	}
 	p.env = slices.Sorted(maps.Keys(w.in.Env))

@@ -130,12 +130,7 @@ func (r *reading) source(args []text, p place) {
 		r.unclear(p, "source reads commands from a file")
 		return
 	}
-	r.stdin("source", []syntax.LangVariant{p.lang}, p)
-}
-
-// isInput reports whether a file is the input of the process.
-func isInput(file text) bool {
-	return !file.computed && slices.Contains([]string{"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}, file.value)
+	r.stdin("source", []syntax.LangVariant{p.lang}, p.joined())
 }
 
 // callback searches the text behind -c or -C, which a shell reads.
@@ -252,7 +247,7 @@ func (r *reading) interpreter(name string, args []text, p place) {
 		return isOption(a.value) && a.value[1] != '-' && strings.ContainsAny(a.value[1:2], "ceErpn") || hasPrefix(a.value, "--eval", "--print", "--command")
 	})
 	editor := name == "ed" || name == "ex"
-	if inline || (editor || !operand) && (p.piped || len(p.stdin) > 0) {
+	if inline || (editor || !operand) && p.fed() {
 		r.unclear(p, "%s runs a program that is not read here", name)
 	}
 }

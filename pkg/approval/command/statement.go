@@ -88,6 +88,9 @@ func (r *reading) statement(st *syntax.Stmt, p place) {
 	if st.Coprocess || st.Disown {
 		r.bar(p)
 	}
+	if st.Coprocess {
+		p = p.anywhere()
+	}
 	p = r.redirections(st.Redirs, p)
 	switch c := st.Cmd.(type) {
 	case nil:
@@ -123,8 +126,7 @@ func (r *reading) bare(p place) {
 func (r *reading) binary(c *syntax.BinaryCmd, p place) {
 	r.branch(c.X, p)
 	if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
-		p.piped = true
-		p.left = append(p.left[:len(p.left):len(p.left)], c.X)
+		p = p.given(true, input{left: []*syntax.Stmt{c.X}, piped: true})
 	}
 	r.branch(c.Y, p)
 }
@@ -152,7 +154,13 @@ func (r *reading) within(n syntax.Node, p place) {
 			r.statements(n.Stmts, p.inside("$( )"))
 			return false
 		case *syntax.ProcSubst:
-			r.statements(n.Stmts, p.inside(n.Op.String()+" )"))
+			r.statements(n.Stmts, p.fedBy(n).inside(n.Op.String()+" )"))
+			return false
+		case *syntax.FuncDecl:
+			r.statement(n.Body, p.anywhere())
+			return false
+		case *syntax.CoprocClause:
+			r.coprocess(n, p)
 			return false
 		case *syntax.Assign:
 			return r.assigns(n, p)
@@ -226,11 +234,14 @@ func (r *reading) computes(n syntax.Node, p place) {
 		r.parameter(n, p)
 	case *syntax.WordIter:
 		r.sets(n.Name.Value, p)
-	case *syntax.CoprocClause:
-		if n.Name != nil {
-			r.sets(n.Name.Lit(), p)
-		}
 	}
+}
+
+func (r *reading) coprocess(c *syntax.CoprocClause, p place) {
+	if c.Name != nil {
+		r.sets(r.text(c.Name, p).value, p)
+	}
+	r.statement(c.Stmt, p.anywhere())
 }
 
 func (r *reading) operand(x syntax.TestExpr, p place) {

@@ -2,7 +2,6 @@ package command
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -190,31 +189,3 @@ func base(w text) string {
 	}
 	return path.Base(w.value)
 }
-
-// rough searches text for denies that is not parsed: every stretch between characters that
-// separate commands is taken for one.
-func (r *reading) rough(s string, p place) {
-	p.search, p.again = true, true
-	stretches := strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune("\n;&|(){}`", c) })
-	for _, stretch := range stretches {
-		var words []text
-		for _, f := range strings.Fields(unquote.Replace(stretch)) {
-			name, _, assignment := strings.Cut(f, "=")
-			if len(words) == 0 && (slices.Contains(reserved, f) || assignment && isName(name)) {
-				continue
-			}
-			words = append(words, text{value: f, computed: strings.ContainsAny(f, "$*?[")})
-		}
-		if len(words) > maxWords {
-			r.stop("a command has more than %d words", maxWords)
-			return
-		}
-		r.call(words, p)
-	}
-}
-
-// unquote takes quotes away.
-var unquote = strings.NewReplacer(`'`, "", `"`, "", `\`, "")
-
-// reserved are words that stand before a command.
-var reserved = []string{"!", "if", "then", "elif", "else", "while", "until", "do", "time", "coproc"}

@@ -116,6 +116,7 @@ type reading struct {
 	barred        bool // something in it is not allowed
 	allowed       []string
 	found         []Part
+	searched      []string // texts that were searched roughly, and where
 }
 
 // A place is where in a command something stands; it is passed by value.

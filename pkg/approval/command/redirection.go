@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -150,11 +151,17 @@ func (r *reading) input(file text, first bool, p place) place {
 	return p
 }
 
+// closes is a word of which bash takes only the beginning for the descriptor.
+var closes = regexp.MustCompile(`^[0-9]*-.`)
+
 // duplicate is `<&` and `>&` with a descriptor, which is free, or with a file.
 func (r *reading) duplicate(op syntax.RedirOperator, to text, first bool, p place) place {
 	switch {
 	case to.value == "-" && !to.computed:
 		return p
+	case closes.MatchString(to.value):
+		r.unclear(p, "bash reads a word behind %s-", op)
+		r.rough(p.source, p.inside("text behind "+op.String()+"-"))
 	case !to.computed && strings.Trim(strings.TrimSuffix(to.value, "-"), "0123456789") == "" && to.value != "":
 		if first {
 			return p.joined()

@@ -36,8 +36,11 @@ func (r *reading) script(s string, p place) (n int) {
 	}
 	if bad != nil {
 		r.unclear(p, "the command does not parse: %v", bad)
-		if p.lang != syntax.LangPOSIX { // what the simplest language lacks, bash reads better
+		switch {
+		case p.lang != syntax.LangPOSIX: // what the simplest language lacks, bash reads better
 			r.rough(s, p.inside("text that does not parse"))
+		case strings.Contains(s, "&>"): // but not this: for others it ends a command
+			r.script(strings.ReplaceAll(s, "&>", "& >"), p.searched())
 		}
 	}
 	return n

@@ -21,10 +21,17 @@ func (r *reading) git(args []text, p place) {
 	if len(settings) > 0 {
 		r.unclear(p, "git -c can run programs")
 	}
-	if len(rest) == 0 || rest[0].computed {
+	if len(rest) == 0 {
+		return
+	}
+	if rest[0].computed {
+		r.gitComputed("git", rest, p)
 		return
 	}
 	sub := rest[0].value
+	if slices.Contains(gitRunners, sub) {
+		r.gitComputed("git "+sub, rest, p)
+	}
 	for _, s := range settings {
 		key, value, _ := strings.Cut(s.value, "=")
 		if strings.EqualFold(key, "alias."+sub) && !slices.Contains(gitCommands, sub) {
@@ -77,6 +84,19 @@ func (r *reading) gitAlias(value text, args []text, p place) {
 	}
 	line := text{value: prefix + strings.TrimPrefix(value.value, "!") + " " + rest.value, computed: value.computed || rest.computed}
 	r.evaluate(line, "git alias", p)
+}
+
+// gitRunners are the commands of git that run what their words say.
+var gitRunners = []string{"bisect", "rebase", "submodule", "difftool", "filter-branch"}
+
+// gitComputed searches what follows a computed word, which may say that a command follows.
+func (r *reading) gitComputed(what string, args []text, p place) {
+	for i, a := range args {
+		if a.computed {
+			r.unclear(p, "what %s runs may be computed", what)
+			r.evaluate(joined(args[i+1:]), what, p)
+		}
+	}
 }
 
 // gitExec searches the commands of `rebase --exec` and `difftool --extcmd`.

@@ -173,7 +173,10 @@ func (r *reading) evaluateAt(args []text, i int, name string, p place) {
 // executes searches the commands of find and fd.
 func (r *reading) executes(name string, args []text, p place) {
 	for i, a := range args {
-		if a.computed || !slices.Contains(executes, a.value) {
+		switch {
+		case mayBeOption(a):
+			r.unclear(p, "an option of %s may be computed", name)
+		case a.computed || !slices.Contains(executes, a.value):
 			continue
 		}
 		inner := args[i+1:]

@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -19,7 +20,9 @@ func (r *reading) simple(c *syntax.CallExpr, p place) {
 			r.bar(p)
 			fallthrough
 		default:
-			r.locale(a.Name.Value, r.text(a.Value, p), p)
+			value := r.text(a.Value, p)
+			r.locale(a.Name.Value, value, p)
+			r.assignedValue(value, p)
 			p.env = append(p.env[:len(p.env):len(p.env)], a.Name.Value)
 		}
 	}
@@ -156,9 +159,12 @@ func (r *reading) lasting(words []text, p place) {
 	case "export", "readonly", "declare", "typeset", "local", "read", "mapfile", "readarray", "getopts", "unset", "let", "vared":
 		for _, w := range args {
 			r.declares(w, p)
+			r.attribute(name, w, p)
 			r.evaluates(w, p)
 		}
-	case "printf", "test", "[", "wait":
+	case "integer", "float", "nameref":
+		r.unclear(p, "%s has values evaluated", name)
+	case "printf", "test", "[", "wait", "set":
 		for _, w := range args {
 			r.evaluates(w, p)
 		}
@@ -173,6 +179,16 @@ func (r *reading) lasting(words []text, p place) {
 	}
 }
 
+// attribute notes an option with which values that are assigned later are evaluated, or are names of variables.
+func (r *reading) attribute(builtin string, option text, p place) {
+	if !slices.Contains([]string{"declare", "typeset", "local", "nameref"}, builtin) {
+		return
+	}
+	if option.computed && mayBeOption(option) || isOption(option.value) && strings.ContainsAny(option.value, "inEF") {
+		r.unclear(p, "%s may have values evaluated", builtin)
+	}
+}
+
 // evaluates searches a word that a builtin takes for a variable: bash runs what stands in
 // its subscript.
 func (r *reading) evaluates(w text, p place) {
@@ -180,6 +196,18 @@ func (r *reading) evaluates(w text, p place) {
 		r.unclear(p, "a subscript runs a command")
 		r.rough(subscript, p.inside("a subscript"))
 	}
+}
+
+// assignedValue looks at a value of a variable in the same way, since another command may evaluate it.
+func (r *reading) assignedValue(w text, p place) {
+	if hasCommand(w.value) {
+		r.evaluates(w, p)
+	}
+}
+
+// hasCommand reports whether a text, once expanded, runs a command.
+func hasCommand(s string) bool {
+	return slices.ContainsFunc([]string{"$(", "`", "${ ", "${|", "${\t", "${\n"}, func(c string) bool { return strings.Contains(s, c) })
 }
 
 // base returns the name of a program without its directory.

@@ -189,11 +189,13 @@ func (r *reading) assigns(a *syntax.Assign, p place) bool {
 		value.computed = value.computed || a.Append || a.Array != nil
 		r.locale(a.Name.Value, value, p)
 		r.changes(a.Name.Value, p)
+		r.assignedValue(value, p)
 		return a.Array != nil || a.Index != nil
 	case a.Value != nil: // of a declaration, such as "PATH=x" in quotes
 		w := r.text(a.Value, p)
 		r.locales([]text{{}, w}, p)
 		r.declares(w, p)
+		r.assignedValue(w, p)
 		return false
 	}
 	return true
@@ -237,6 +239,22 @@ func (r *reading) computes(n syntax.Node, p place) {
 		r.parameter(n, p)
 	case *syntax.WordIter:
 		r.sets(n.Name.Value, p)
+		for _, w := range n.Items {
+			r.assignedValue(r.text(w, p), p)
+		}
+	case *syntax.DeclClause:
+		r.attributes(n, p)
+	}
+}
+
+func (r *reading) attributes(c *syntax.DeclClause, p place) {
+	if c.Variant.Value == "nameref" {
+		r.attribute(c.Variant.Value, text{value: "-n"}, p)
+	}
+	for _, a := range c.Args {
+		if a.Naked && a.Value != nil {
+			r.attribute(c.Variant.Value, r.text(a.Value, p), p)
+		}
 	}
 }
 
@@ -296,10 +314,19 @@ func (r *reading) parameter(e *syntax.ParamExp, p place) {
 		r.arithmetic(e.Slice.Offset, p)
 		r.arithmetic(e.Slice.Length, p)
 	}
+	if e.Excl && e.Names == 0 && !isAll(e.Index) {
+		r.unclear(p, "an expansion takes the value of a variable for a name")
+	}
 	if e.Flags != nil || e.Exp != nil && e.Exp.Op == syntax.OtherParamOps {
 		r.unclear(p, "an expansion evaluates the value of a variable")
 	}
 	if e.Exp != nil && e.Param != nil && (e.Exp.Op == syntax.AssignUnset || e.Exp.Op == syntax.AssignUnsetOrNull) {
 		r.sets(e.Param.Value, p)
 	}
+}
+
+// isAll reports whether a subscript is @ or *.
+func isAll(x syntax.ArithmExpr) bool {
+	w, ok := x.(*syntax.Word)
+	return ok && (w.Lit() == "@" || w.Lit() == "*")
 }

@@ -21,7 +21,7 @@ func (r *reading) simple(c *syntax.CallExpr, p place) {
 			fallthrough
 		default:
 			value := r.text(a.Value, p)
-			r.locale(a.Name.Value, value, p)
+			r.holds(a.Name.Value, value, p)
 			r.assignedValue(value, p)
 			p.env = append(p.env[:len(p.env):len(p.env)], a.Name.Value)
 		}
@@ -48,7 +48,7 @@ func (r *reading) call(words []text, p place) {
 	if !r.counted(words) {
 		return
 	}
-	r.locales(words, p)
+	r.pairs(words, p)
 	if words[0].computed || words[0].value == "" {
 		r.unnamed(words, p)
 		return
@@ -125,24 +125,16 @@ func (r *reading) changes(name string, p place) {
 
 // declares is sets for a word of `export` and its like: NAME, NAME=VALUE, or something computed.
 func (r *reading) declares(w text, p place) {
-	name, _, given := strings.Cut(w.value, "=")
+	name, value, given := strings.Cut(w.value, "=")
 	if strings.Contains(name, computedPart) {
 		r.unclear(p, "the name of a variable is computed")
 		return
 	}
-	if name = strings.TrimSuffix(name, "+"); given { // its value has been looked at
+	if name = strings.TrimSuffix(name, "+"); given {
+		r.holds(name, text{value: value, computed: w.computed}, p)
 		r.changes(name, p)
 	} else {
 		r.sets(name, p)
-	}
-}
-
-// locales looks at the words NAME=VALUE, of whatever program.
-func (r *reading) locales(words []text, p place) {
-	for _, w := range words[1:] {
-		if name, value, ok := strings.Cut(w.value, "="); ok {
-			r.locale(strings.TrimSuffix(name, "+"), text{value: value, computed: w.computed}, p)
-		}
 	}
 }
 

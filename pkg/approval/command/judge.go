@@ -184,7 +184,7 @@ func (w *work) read(s string, lang language) *reading {
 	}
 	p.env = slices.Sorted(maps.Keys(w.in.Env))
 	for _, name := range p.env {
-		r.locale(name, text{value: w.in.Env[name]}, p)
+		r.holds(name, text{value: w.in.Env[name]}, p)
 	}
 	if lang.foreign && !plain(s) {
 		r.unclear(p, "the language of %s is not known", w.in.Dialect)

@@ -187,13 +187,12 @@ func (r *reading) assigns(a *syntax.Assign, p place) bool {
 	case a.Name != nil && !a.Naked:
 		value := r.text(a.Value, p)
 		value.computed = value.computed || a.Append || a.Array != nil
-		r.locale(a.Name.Value, value, p)
+		r.holds(a.Name.Value, value, p)
 		r.changes(a.Name.Value, p)
 		r.assignedValue(value, p)
 		return a.Array != nil || a.Index != nil
 	case a.Value != nil: // of a declaration, such as "PATH=x" in quotes
 		w := r.text(a.Value, p)
-		r.locales([]text{{}, w}, p)
 		r.declares(w, p)
 		r.assignedValue(w, p)
 		return false

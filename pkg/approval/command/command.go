@@ -36,8 +36,8 @@ type Pattern struct {
 	FlagsNone []string   // none of these may be there; on an allow, none that may be an abbreviation of one
 	Env       []string   // variables that an allow lets be set, besides LANG, LC_ALL, TZ, TERM, NO_COLOR and CI
 	// Write holds globs (doublestar) of the paths that an allow lets redirections write. A
-	// path is joined to [Input.Dir] and cleaned first, so that it leaves no directory by "..". Links
-	// are not resolved: who can make a link below such a path can write through it.
+	// path is joined to [Input.Dir] and cleaned first; one that has a ".." in it matches none, since where that leads behind
+	// a link is not known. Links are not resolved: who can make a link below such a path can write through it.
 	Write []string
 }
 

@@ -166,6 +166,9 @@ func TestLines(t *testing.T) {
 		{"sh", "cat </dev/../dev/tcp/a/1", "ask"},
 		{"sh", "cat <$x", "ask"},
 		{"sh", "ls >a", "ask"},
+		{"sh", "ls >/proc/self/cwd/../../../dev/null", "ask"},
+		{"sh", "ls >/bin/../dev/null", "ask"},
+		{"sh", "cat <../a", "allow"},
 		{"sh", "ls >>a", "ask"},
 		{"sh", "ls >|a", "ask"},
 		{"sh", "ls <>a", "ask"},
@@ -366,6 +369,7 @@ func TestEnvAndWrite(t *testing.T) {
 		{ID: "build", Effect: command.Allow, Pattern: command.Pattern{
 			Argv: words("make"), Env: []string{"FOO", "GIT_DIR"}, Write: []string{"/data/out/**", "/data/*.log"},
 		}},
+		{ID: "cd", Effect: command.Allow, Pattern: command.Pattern{Argv: words("cd")}},
 	}, sample...)
 	rules[0].Pattern.Argv = words("tar")
 	tests := []struct{ dir, line, want string }{
@@ -383,7 +387,11 @@ func TestEnvAndWrite(t *testing.T) {
 		{"/data", "{ tar x; tar y; } >out/a", "allow"},
 		{"/data", "( cd /data; tar x ) >out/a", "ask"},
 		{"/data", "tar x >out/../../etc/passwd", "ask"},
-		{"/data", "tar x >out/../a.log", "allow"},
+		{"/data", "tar x >out/../a.log", "ask"},
+		{"/data", "tar x >/data/out/b/../a", "ask"},
+		{"/data", "tar x >out/a..b", "allow"},
+		{"/data", "cd /etc; tar x >out/a", "ask"},
+		{"/data", "cd /etc; tar x >/data/out/a", "allow"},
 		{"/data", "tar x >/data/./out//a", "allow"},
 		{"/data", "tar x >outside", "ask"},
 		{"/data", "tar x >$x", "ask"},
@@ -423,6 +431,8 @@ func TestInput(t *testing.T) {
 		{"several", command.Input{Commands: []string{"ls", "git status"}}, "allow"},
 		{"the strictest wins", command.Input{Commands: []string{"ls", "curl x", "vi"}}, "deny"},
 		{"one that is not allowed", command.Input{Commands: []string{"ls", "vi"}}, "ask"},
+		{"one before that is not allowed", command.Input{Commands: []string{"vi", "ls"}}, "ask"},
+		{"one before that is empty", command.Input{Commands: []string{"", "ls"}}, "ask"},
 		{"one that is empty", command.Input{Commands: []string{"ls", ""}}, "ask"},
 		{"free names", command.Input{Commands: []string{"ls"}, Env: map[string]string{"LANG": "C", "CI": "1"}}, "allow"},
 		{"other names", command.Input{Commands: []string{"ls"}, Env: map[string]string{"FOO": "1"}}, "ask"},
@@ -493,6 +503,7 @@ func TestPatterns(t *testing.T) {
 		{"reboot now", "ask"},
 		{"reboot $x", "ask"},
 		{"kubectl -n x --context=y delete -v pods", "deny"},
+		{"kubectl -- delete pod x", "deny"},
 		{"oc delete pod x", "deny"},
 		{"kubectl get delete pod", "ask"},
 		{"push origin --forc", "deny"},

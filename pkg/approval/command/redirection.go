@@ -176,7 +176,7 @@ func (r *reading) duplicate(op syntax.RedirOperator, to text, first bool, p plac
 
 func (r *reading) output(file text, p place) place {
 	name := ""
-	if !file.computed {
+	if !file.computed && !slices.Contains(strings.Split(file.value, "/"), "..") { // which may stand behind a link
 		name = r.resolve(file)
 	}
 	if name != "/dev/null" {

@@ -28,7 +28,7 @@ const (
 // A deny or ask matches generously: by the base name of the program, options in any order, split,
 // merged and abbreviated, also behind operands. An allow matches narrowly: the name without a
 // directory, words that the shell takes as they stand. Of a program that runs what its words say, such
-// as sh, env or sudo, it matches only with Exact.
+// as sh, env or sudo, it matches only with Exact, and neither does it match a find that runs, deletes or writes.
 type Pattern struct {
 	Argv      [][]string // for each word from the program's name on, its alternatives
 	Exact     bool       // no words may follow those of Argv

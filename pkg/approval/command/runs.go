@@ -28,13 +28,13 @@ func runner(name string) bool {
 	return wraps || slices.Contains(shells, name) || slices.Contains(interpreters, name) || slices.Contains(builtins, name)
 }
 
-// runsOthers reports whether a call runs what its words say.
+// runsOthers reports whether a call runs what its words say, or in find writes.
 func runsOthers(words []text) bool {
 	name := base(words[0])
 	return runner(name) || slices.ContainsFunc(words[1:], func(w text) bool {
 		switch name {
 		case "find", "fd", "fdfind":
-			return slices.Contains(executes, w.value)
+			return slices.Contains(executes, w.value) || slices.Contains(findWrites, w.value)
 		case "printf":
 			return strings.HasPrefix(w.value, "-v")
 		case "git":
@@ -48,6 +48,9 @@ func runsOthers(words []text) bool {
 
 // executes are the options of find and fd behind which a command stands.
 var executes = []string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}
+
+// findWrites are the options of find that delete and write files, which no redirection shows.
+var findWrites = []string{"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"}
 
 // runs searches what a call would run in turn.
 func (r *reading) runs(words []text, p place) {

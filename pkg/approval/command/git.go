@@ -8,8 +8,8 @@ import (
 // gitTakesValue reports whether the value of a global option of git is the next word.
 func gitTakesValue(option string) bool {
 	switch option {
-	case "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source", "--exec-path", "--list-cmds":
-		return option != "--exec-path" && option != "--list-cmds"
+	case "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source", "--shallow-file":
+		return true
 	}
 	return false
 }
@@ -51,9 +51,8 @@ func (r *reading) git(args []text, p place) {
 			}
 			r.evaluate(joined(inner), "git submodule foreach", p)
 		}
-	case "rebase", "difftool":
-		r.gitExec(sub, rest, p)
 	}
+	r.values("git "+sub, rest[1:], p)
 }
 
 // gitSettings parts the words of git into what -c sets, and those from the subcommand on.
@@ -95,23 +94,6 @@ func (r *reading) gitComputed(what string, args []text, p place) {
 		if a.computed {
 			r.unclear(p, "what %s runs may be computed", what)
 			r.evaluate(joined(args[i+1:]), what, p)
-		}
-	}
-}
-
-// gitExec searches the commands of `rebase --exec` and `difftool --extcmd`.
-func (r *reading) gitExec(sub string, args []text, p place) {
-	for i, a := range args {
-		option, value, attached := strings.Cut(a.value, "=")
-		switch {
-		case option == "-x" || option == "--exec" || option == "--extcmd":
-			if attached {
-				r.evaluate(text{value: value, computed: a.computed}, "git "+sub, p)
-			} else {
-				r.evaluateAt(args, i+1, "git "+sub, p)
-			}
-		case strings.HasPrefix(a.value, "-x"):
-			r.evaluate(text{value: a.value[2:], computed: a.computed}, "git "+sub, p)
 		}
 	}
 }

@@ -68,15 +68,7 @@ func isInput(file text) bool {
 // stdin reads all that may be on the input: here-documents, what `echo` and `cat` left of a pipe write. A text
 // that is being read already has no more than its rest left.
 func (r *reading) stdin(name string, langs []syntax.LangVariant, p place) {
-	in := p.in.with(r.handed)
-	given := in.texts
-	for _, st := range in.left {
-		given = append(given, r.spoken(st, p)...)
-	}
-	for _, source := range p.around {
-		given = append(given, r.spokenIn(source, p)...)
-	}
-	known := !in.piped && len(p.around) == 0
+	given, known := r.given(p)
 	p.in = input{piped: true}
 	for _, t := range given {
 		if slices.Contains(p.heard, t.value) {
@@ -89,6 +81,39 @@ func (r *reading) stdin(name string, langs []syntax.LangVariant, p place) {
 	}
 	if !known {
 		r.unclear(p, "%s runs what it reads from its input", name)
+	}
+}
+
+// given returns all texts that may be on the input, and whether there is nothing else.
+func (r *reading) given(p place) (given []text, known bool) {
+	in := p.in.with(r.handed)
+	given = in.texts
+	for _, st := range in.left {
+		given = append(given, r.spoken(st, p)...)
+	}
+	for _, source := range p.around {
+		given = append(given, r.spokenIn(source, p)...)
+	}
+	return given, !in.piped && len(p.around) == 0
+}
+
+// crontab searches the lines that crontab is given: a time of one word or of five, then a command.
+func (r *reading) crontab(p place) {
+	given, known := r.given(p)
+	if !known {
+		r.unclear(p, "crontab runs what it reads from its input")
+	}
+	for _, t := range given {
+		for line := range strings.SplitSeq(t.value, "\n") {
+			for n, at := 0, 0; n < 5 && at >= 0; n++ {
+				line = strings.TrimLeft(line, " \t")
+				at = strings.IndexAny(line, " \t")
+				line = line[max(at, 0):]
+				if n == 0 || n == 4 {
+					r.rough(line, p.inside("crontab"))
+				}
+			}
+		}
 	}
 }
 

@@ -88,7 +88,23 @@ func (r *reading) counted(words []text) bool {
 func (r *reading) unnamed(words []text, p place) {
 	r.note(words, p, nil)
 	r.unclear(p, "the name of a program is computed: %s", line(words))
-	r.call(words[1:], p.searched().inside("…"))
+	p.search, p.again = true, true
+	r.call(words[1:], p.inside("…"))
+	if named := alternatives(words[0]); len(named) > 0 {
+		r.call(append(named, words[1:]...), p.inside("…"))
+	}
+}
+
+// alternatives returns the words that a computed one names: those in its braces, behind = in zsh, or itself where only the kind of
+// its quotes makes it computed.
+func alternatives(w text) (words []text) {
+	for _, name := range strings.FieldsFunc(w.value, func(c rune) bool { return strings.ContainsRune("{,}=", c) }) {
+		words = append(words, text{value: name, computed: strings.ContainsAny(name, "$*?[")})
+	}
+	if len(words) > 0 && words[0].computed {
+		return nil
+	}
+	return words
 }
 
 // note records a part; of what is read once more, in another way, only what matters.

@@ -286,6 +286,13 @@ func TestLines(t *testing.T) {
 		{"sh", "./curl x", "deny"},
 		{"sh", "/bin/ls", "ask"},
 		{"sh", "$x curl y", "deny"},
+		{"bash", "{curl,x}", "deny"},
+		{"zsh", "=curl x", "deny"},
+		{"sh", "{rm,-rf} a", "deny"},
+		{"bash", "$'curl' x", "deny"},
+		{"bash", "$\"curl\" x", "deny"},
+		{"bash", "sh -c $'curl x'", "deny"},
+		{"bash", "ls {curl,x} $'curl x'", "ask"},
 		{"sh", "'' ls", "ask"},
 	}
 	for _, tt := range tests {

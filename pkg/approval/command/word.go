@@ -85,8 +85,11 @@ func (r *reading) text(w *syntax.Word, p place) text {
 			}
 		case *syntax.SglQuoted:
 			if part.Dollar {
-				b.compute()
-				continue
+				if strings.IndexByte(part.Value, '\\') >= 0 {
+					b.compute()
+					continue
+				}
+				b.computed = true // where it is not known, it is a $ and a string
 			}
 			b.WriteString(part.Value)
 		case *syntax.DblQuoted:

@@ -50,12 +50,15 @@ func TestLonger(t *testing.T) {
 	complete := 0
 	for range 4000 {
 		line, dialect := g.line(), g.pick(dialects...)
+		if strings.HasSuffix(line, "\\") { // it quotes the beginning of the addition
+			continue
+		}
 		before, j := judge(dialect, line)
 		for _, denied := range []string{"; curl x", "\nrm -rf x", " && git push", " | curl x"} {
 			longer := line + denied
 			after, k := judge(dialect, longer)
 			// What the line leaves open takes the addition for its own: quotes, comments, here-documents.
-			if j.Undecided == "" && strings.HasPrefix(denied, "\n") && !strings.Contains(line, "<<") && !strings.HasSuffix(line, "\\") {
+			if j.Undecided == "" && strings.HasPrefix(denied, "\n") && !strings.Contains(line, "<<") {
 				complete++
 			} else if before != "deny" {
 				continue

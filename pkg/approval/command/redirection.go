@@ -23,8 +23,17 @@ func (r *reading) redirections(list []*syntax.Redirect, p place) place {
 			r.sets(strings.Trim(d.N.Value, "{}"), p)
 		}
 		p = r.redirection(d, p)
+		if d.N != nil && len(d.N.Value) > 1 && oneDigit(r.dialect) {
+			r.unclear(p, "shells differ in whether %s before a redirection is a word", d.N.Value)
+			p = p.joined()
+		}
 	}
 	return p
+}
+
+// oneDigit reports whether a shell may take no more than one digit for the descriptor of a redirection, as dash does.
+func oneDigit(dialect string) bool {
+	return languages(dialect)[0].variant == syntax.LangPOSIX
 }
 
 func (r *reading) redirection(d *syntax.Redirect, p place) place {

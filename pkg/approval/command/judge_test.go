@@ -310,6 +310,7 @@ func TestLines(t *testing.T) {
 func TestUndecided(t *testing.T) {
 	tests := []struct{ dialect, line, want string }{ // part of the reason; "" where all is clear
 		{"sh", "vi x", ""},
+		{"sh", "ls curl; echo 'curl x'; grep curl file", ""},
 		{"sh", "ls >a", ""},
 		{"sh", "FOO=1 vi x", ""},
 		{"sh", "for i in a b; do vi x; done", ""},

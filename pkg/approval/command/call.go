@@ -20,6 +20,9 @@ func (r *reading) simple(c *syntax.CallExpr, p place) {
 			r.bar(p)
 			fallthrough
 		default:
+			value := r.text(a.Value, p)
+			r.holds(a.Name.Value, value, p)
+			r.assignedValue(value, p)
 			p.env = append(p.env[:len(p.env):len(p.env)], a.Name.Value)
 		}
 	}
@@ -45,6 +48,7 @@ func (r *reading) call(words []text, p place) {
 	if !r.counted(words) {
 		return
 	}
+	r.pairs(words, p)
 	if words[0].computed || words[0].value == "" {
 		r.unnamed(words, p)
 		return
@@ -84,7 +88,23 @@ func (r *reading) counted(words []text) bool {
 func (r *reading) unnamed(words []text, p place) {
 	r.note(words, p, nil)
 	r.unclear(p, "the name of a program is computed: %s", line(words))
-	r.call(words[1:], p.searched().inside("…"))
+	p.search, p.again = true, true
+	r.call(words[1:], p.inside("…"))
+	if named := alternatives(words[0]); len(named) > 0 {
+		r.call(append(named, words[1:]...), p.inside("…"))
+	}
+}
+
+// alternatives returns the words that a computed one names: those in its braces, behind = in zsh, or itself where only the kind of
+// its quotes makes it computed.
+func alternatives(w text) (words []text) {
+	for _, name := range strings.FieldsFunc(w.value, func(c rune) bool { return strings.ContainsRune("{,}=", c) }) {
+		words = append(words, text{value: name, computed: strings.ContainsAny(name, "$*?[")})
+	}
+	if len(words) > 0 && words[0].computed {
+		return nil
+	}
+	return words
 }
 
 // note records a part; of what is read once more, in another way, only what matters.
@@ -102,12 +122,18 @@ func (r *reading) variables(p place, allowed []string) {
 		return
 	}
 	for _, name := range p.env {
-		r.sets(name, p.searched())
+		r.changes(name, p.searched())
 	}
 }
 
-// sets notes a variable that is set: some change what later words mean.
+// sets notes a variable that is set to what is not known.
 func (r *reading) sets(name string, p place) {
+	r.locale(name, computedText, p)
+	r.changes(name, p)
+}
+
+// changes notes a variable that is set: some change what later words mean.
+func (r *reading) changes(name string, p place) {
 	if choosesPrograms(name) || choosesHelpers(name) {
 		r.unclear(p, "the variable %s changes what runs", name)
 	}
@@ -115,12 +141,17 @@ func (r *reading) sets(name string, p place) {
 
 // declares is sets for a word of `export` and its like: NAME, NAME=VALUE, or something computed.
 func (r *reading) declares(w text, p place) {
-	name, _, _ := strings.Cut(w.value, "=")
+	name, value, given := strings.Cut(w.value, "=")
 	if strings.Contains(name, computedPart) {
 		r.unclear(p, "the name of a variable is computed")
 		return
 	}
-	r.sets(strings.TrimSuffix(name, "+"), p)
+	if name = strings.TrimSuffix(name, "+"); given {
+		r.holds(name, text{value: value, computed: w.computed}, p)
+		r.changes(name, p)
+	} else {
+		r.sets(name, p)
+	}
 }
 
 // lasting notes what a builtin changes for all that follows in the same shell.
@@ -130,15 +161,18 @@ func (r *reading) lasting(words []text, p place) {
 	case "cd", "pushd", "popd", "chdir":
 		r.moved = true
 	case "exec":
-		r.handed = append(r.handed, p.stdin...)
+		r.handed = r.handed.with(p.in).with(p.kept)
 	case "alias", "enable", "hash", "shopt", "setopt", "emulate", "zmodload", "autoload":
 		r.unclear(p, "%s changes what later words mean", name)
 	case "export", "readonly", "declare", "typeset", "local", "read", "mapfile", "readarray", "getopts", "unset", "let", "vared":
 		for _, w := range args {
 			r.declares(w, p)
+			r.attribute(name, w, p)
 			r.evaluates(w, p)
 		}
-	case "printf", "test", "[", "wait":
+	case "integer", "float", "nameref":
+		r.unclear(p, "%s has values evaluated", name)
+	case "printf", "test", "[", "wait", "set":
 		for _, w := range args {
 			r.evaluates(w, p)
 		}
@@ -153,6 +187,16 @@ func (r *reading) lasting(words []text, p place) {
 	}
 }
 
+// attribute notes an option with which values that are assigned later are evaluated, or are names of variables.
+func (r *reading) attribute(builtin string, option text, p place) {
+	if !slices.Contains([]string{"declare", "typeset", "local", "nameref"}, builtin) {
+		return
+	}
+	if option.computed && mayBeOption(option) || isOption(option.value) && strings.ContainsAny(option.value, "inEF") {
+		r.unclear(p, "%s may have values evaluated", builtin)
+	}
+}
+
 // evaluates searches a word that a builtin takes for a variable: bash runs what stands in
 // its subscript.
 func (r *reading) evaluates(w text, p place) {
@@ -162,6 +206,18 @@ func (r *reading) evaluates(w text, p place) {
 	}
 }
 
+// assignedValue looks at a value of a variable in the same way, since another command may evaluate it.
+func (r *reading) assignedValue(w text, p place) {
+	if hasCommand(w.value) {
+		r.evaluates(w, p)
+	}
+}
+
+// hasCommand reports whether a text, once expanded, runs a command.
+func hasCommand(s string) bool {
+	return slices.ContainsFunc([]string{"$(", "`", "${ ", "${|", "${\t", "${\n"}, func(c string) bool { return strings.Contains(s, c) })
+}
+
 // base returns the name of a program without its directory.
 func base(w text) string {
 	if strings.IndexByte(w.value, '/') < 0 {
@@ -169,31 +225,3 @@ func base(w text) string {
 	}
 	return path.Base(w.value)
 }
-
-// rough searches text for denies that is not parsed: every stretch between characters that
-// separate commands is taken for one.
-func (r *reading) rough(s string, p place) {
-	p.search, p.again = true, true
-	stretches := strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune("\n;&|(){}`", c) })
-	for _, stretch := range stretches {
-		var words []text
-		for _, f := range strings.Fields(unquote.Replace(stretch)) {
-			name, _, assignment := strings.Cut(f, "=")
-			if len(words) == 0 && (slices.Contains(reserved, f) || assignment && isName(name)) {
-				continue
-			}
-			words = append(words, text{value: f, computed: strings.ContainsAny(f, "$*?[")})
-		}
-		if len(words) > maxWords {
-			r.stop("a command has more than %d words", maxWords)
-			return
-		}
-		r.call(words, p)
-	}
-}
-
-// unquote takes quotes away.
-var unquote = strings.NewReplacer(`'`, "", `"`, "", `\`, "")
-
-// reserved are words that stand before a command.
-var reserved = []string{"!", "if", "then", "elif", "else", "while", "until", "do", "time", "coproc"}

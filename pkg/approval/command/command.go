@@ -28,16 +28,18 @@ const (
 // A deny or ask matches generously: by the base name of the program, options in any order, split,
 // merged and abbreviated, also behind operands. An allow matches narrowly: the name without a
 // directory, words that the shell takes as they stand. Of a program that runs what its words say, such
-// as sh, env or sudo, it matches only with Exact.
+// as sh, env or sudo, it matches only with Exact, and neither does it match a find that runs, deletes or writes.
 type Pattern struct {
-	Argv      [][]string // for each word from the program's name on, its alternatives
-	Exact     bool       // no words may follow those of Argv
-	FlagsAll  [][]string // of each group at least one option must be there
-	FlagsNone []string   // none of these may be there; on an allow, none that may be an abbreviation of one
-	Env       []string   // variables that an allow lets be set, besides LANG, LC_ALL, TZ, TERM, NO_COLOR and CI
+	Argv     [][]string // for each word from the program's name on, its alternatives
+	Exact    bool       // no words may follow those of Argv
+	FlagsAll [][]string // of each group at least one option must be there
+	// None of FlagsNone may be there. An allow is barred by what may be an abbreviation of one, too. A deny or ask is held off
+	// only by what is one beyond doubt: not behind --, nor behind an option that may take it for its value.
+	FlagsNone []string
+	Env       []string // variables that an allow lets be set, besides LANG, LC_ALL, TZ, TERM, NO_COLOR and CI
 	// Write holds globs (doublestar) of the paths that an allow lets redirections write. A
-	// path is joined to [Input.Dir] and cleaned first, so that it leaves no directory by "..". Links
-	// are not resolved: who can make a link below such a path can write through it.
+	// path is joined to [Input.Dir] and cleaned first; one that has a ".." in it matches none, since where that leads behind
+	// a link is not known. Links are not resolved: who can make a link below such a path can write through it.
 	Write []string
 }
 

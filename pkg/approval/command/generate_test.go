@@ -20,7 +20,7 @@ func (g generator) chance(n int) bool { return g.IntN(n) == 0 }
 // program returns a program with fixed words, mostly one that the sample allows.
 func (g generator) program() string {
 	if g.chance(8) {
-		return g.pick("curl x", "rm -rf a", "rm -r -f a", "git push", "git -C b push", "vi a", "rm a", "echo a", ":", "true", "cd b")
+		return g.pick("dash", "dash -s", "dash <&3", "dash 3</dev/null", "declare 'a[$(curl x)]=1'", "declare -i y=x", "x='a[$(curl x)]'", "curl x", "rm -rf a", "rm -r -f a", "git push", "git -C b push", "vi a", "rm a", "echo a", "echo curl x", "echo 'curl x' | dash", ":", "true", "cd b")
 	}
 	return g.pick("ls", "ls -la", "cat", "cat a", "git status", "git diff --stat", "go test ./...", "ls a b")
 }
@@ -50,14 +50,15 @@ func (g generator) argument(depth int) string {
 		return g.pick("$("+inner+")", "`"+inner+"`", `"$(`+inner+`)"`, "'$("+inner+")'", "<("+inner+")", "${x:-$("+inner+")}")
 	}
 	if g.chance(6) {
-		return g.pick("$x", `"$x"`, "*.go", "{a,b}", "~", "x=~", "[a]", "a?", "$((1+1))", "$'a'", `$"a"`, "@(a|b)", "{1..2}", "!(a)", "${x}", "$$", "=a")
+		return g.pick("$x", `"$x"`, "*.go", "{a,b}", "~", "x=~", "[a]", "a?", "$((1+1))", "$'a'", `$"a"`, "@(a|b)", "{1..2}", "!(a)", "${x}", "$$", "=a",
+			`"${x:-'a'}"`, `"${y:-'$(curl x)'}"`, `"${y:-'}"`, `"'}"`, `"${y:-"'"}"`, "${y:-'a'}", "${!x}", "{curl,x}")
 	}
 	return g.pick("a", "b", "-l", "--", "'x y'", `"x y"`, `a\ b`, `\$x`, `'$x'`, `"\$x"`, "a#b", "x=1", "{}", "a{b}", "{a", "a}", "]", "^a", "!", "a!", "%1", "+x", `\*`, `"*"`, "''", "a=~b", "HEAD~1", "-", ":", "a,b", "\\\nc", "'a\\\nb'", "\"a\\\nb\"", "\\\\\nvi", "#\\\nvi", "'\nvi'", "\"\nvi\"")
 }
 
 func (g generator) redirection() string {
 	if g.chance(4) {
-		return g.pick(">c", ">>c", "&>c", "2>c", "<>c", ">|c", ">&c", "<$x", "{f}>/dev/null", "<&a")
+		return g.pick(">c", ">>c", "&>c", "2>c", "<>c", ">|c", ">&c", "<$x", "{f}>/dev/null", "<&a", "<&-curl", ">&-curl", "3<&0", "<&3", "3</dev/null", "> >(dash)", "3>&-")
 	}
 	return g.pick(">/dev/null", "2>&1", "2>/dev/null", "<a", "<b", ">&2", "1>&2", "</dev/null", "<<<a", "2>&-", "&>/dev/null")
 }
@@ -100,13 +101,15 @@ func (g generator) list(depth int) string {
 }
 
 func (g generator) compound(line string, depth int) string {
-	switch g.IntN(8) {
+	switch g.IntN(9) {
 	case 0:
 		return "if " + line + "\nthen " + g.simple(depth-1) + "\nfi"
 	case 1:
 		return "for i in a b; do " + line + "\ndone"
 	case 2:
 		return g.pick("ls", "git", "f") + "() { curl x; }; " + line
+	case 6:
+		return "f() { " + g.pick("dash", "ls; dash", "dash <&3", "cat") + "; }; " + line + g.pick("; ", " | ", " 3<&0 | ") + "f"
 	case 3:
 		return "case a in a) " + line + ";; esac"
 	case 4:

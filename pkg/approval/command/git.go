@@ -8,8 +8,8 @@ import (
 // gitTakesValue reports whether the value of a global option of git is the next word.
 func gitTakesValue(option string) bool {
 	switch option {
-	case "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source", "--exec-path", "--list-cmds":
-		return option != "--exec-path" && option != "--list-cmds"
+	case "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source", "--shallow-file":
+		return true
 	}
 	return false
 }
@@ -21,10 +21,17 @@ func (r *reading) git(args []text, p place) {
 	if len(settings) > 0 {
 		r.unclear(p, "git -c can run programs")
 	}
-	if len(rest) == 0 || rest[0].computed {
+	if len(rest) == 0 {
+		return
+	}
+	if rest[0].computed {
+		r.gitComputed("git", rest, p)
 		return
 	}
 	sub := rest[0].value
+	if slices.Contains(gitRunners, sub) {
+		r.gitComputed("git "+sub, rest, p)
+	}
 	for _, s := range settings {
 		key, value, _ := strings.Cut(s.value, "=")
 		if strings.EqualFold(key, "alias."+sub) && !slices.Contains(gitCommands, sub) {
@@ -44,9 +51,8 @@ func (r *reading) git(args []text, p place) {
 			}
 			r.evaluate(joined(inner), "git submodule foreach", p)
 		}
-	case "rebase", "difftool":
-		r.gitExec(sub, rest, p)
 	}
+	r.values("git "+sub, rest[1:], p)
 }
 
 // gitSettings parts the words of git into what -c sets, and those from the subcommand on.
@@ -79,19 +85,15 @@ func (r *reading) gitAlias(value text, args []text, p place) {
 	r.evaluate(line, "git alias", p)
 }
 
-// gitExec searches the commands of `rebase --exec` and `difftool --extcmd`.
-func (r *reading) gitExec(sub string, args []text, p place) {
+// gitRunners are the commands of git that run what their words say.
+var gitRunners = []string{"bisect", "rebase", "submodule", "difftool", "filter-branch"}
+
+// gitComputed searches what follows a computed word, which may say that a command follows.
+func (r *reading) gitComputed(what string, args []text, p place) {
 	for i, a := range args {
-		option, value, attached := strings.Cut(a.value, "=")
-		switch {
-		case option == "-x" || option == "--exec" || option == "--extcmd":
-			if attached {
-				r.evaluate(text{value: value, computed: a.computed}, "git "+sub, p)
-			} else {
-				r.evaluateAt(args, i+1, "git "+sub, p)
-			}
-		case strings.HasPrefix(a.value, "-x"):
-			r.evaluate(text{value: a.value[2:], computed: a.computed}, "git "+sub, p)
+		if a.computed {
+			r.unclear(p, "what %s runs may be computed", what)
+			r.evaluate(joined(args[i+1:]), what, p)
 		}
 	}
 }

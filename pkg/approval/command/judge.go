@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -106,14 +107,16 @@ func (w *work) stop(format string, args ...any) {
 type reading struct {
 	*work
 	dialect string // of the shell that runs the command
+	whole   string // the command, and what is given on its input
 	moved   bool   // the working directory is another one from here on
-	handed  []text // what `exec` put on the input of all that follows
+	handed  input  // what `exec` put on the input of all that follows
 
 	denied, asked []Match
 	undecided     string
 	barred        bool // something in it is not allowed
 	allowed       []string
 	found         []Part
+	searched      []string // texts that were searched roughly, and where
 }
 
 // A place is where in a command something stands; it is passed by value.
@@ -121,13 +124,15 @@ type place struct {
 	lang   syntax.LangVariant
 	depth  int
 	within string
+	source string   // the text that it stands in
 	search bool     // only denies and asks are looked for, since what it is inside of is barred
 	again  bool     // it is read once more, in a way that is less likely
 	env    []string // names that are set for it
 	writes []string // what its output goes to, absolute; "" where that cannot be known
-	stdin  []text   // what may be on its input
-	left   []*syntax.Stmt
-	piped  bool // its input comes from what cannot be known
+	in     input    // what may be on descriptor 0
+	kept   input    // and on others, or was on 0 before
+	around []string // texts of which any part may write to its input
+	heard  []string // texts from an input that are being read
 }
 
 // inside returns the place inside of a construct.
@@ -171,14 +176,15 @@ func (r *reading) unclear(p place, format string, args ...any) {
 
 // read reads one command of the input.
 func (w *work) read(s string, lang language) *reading {
-	r := &reading{work: w, dialect: w.in.Dialect}
+	r := &reading{work: w, dialect: w.in.Dialect, whole: s}
 	p := place{lang: lang.variant}
-	for name := range w.in.Env {
-		p.env = append(p.env, name)
-	}
-	slices.Sort(p.env)
 	if w.in.Stdin != nil {
-		p.stdin = []text{{value: *w.in.Stdin}}
+		p.in.texts = []text{{value: *w.in.Stdin}}
+		r.whole += "\n" + *w.in.Stdin
+	}
+	p.env = slices.Sorted(maps.Keys(w.in.Env))
+	for _, name := range p.env {
+		r.holds(name, text{value: w.in.Env[name]}, p)
 	}
 	if lang.foreign && !plain(s) {
 		r.unclear(p, "the language of %s is not known", w.in.Dialect)

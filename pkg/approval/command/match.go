@@ -99,12 +99,44 @@ func applies(pt Pattern, words []text) truth {
 	for _, group := range append(options, pt.FlagsAll...) {
 		t = min(t, givesOne(group, words))
 	}
-	for _, w := range args {
-		if !w.computed && slices.Contains(pt.FlagsNone, w.value) {
-			return no
-		}
+	if spares(pt, args) {
+		return no
 	}
 	return t
+}
+
+// spares reports whether one of FlagsNone is among the options beyond doubt: not behind --, not what may be the value of the option
+// before it, and not taken back.
+func spares(pt Pattern, args []text) bool {
+	for i, w := range args {
+		switch {
+		case w.value == "--", mayBeOption(w):
+			return false
+		case w.computed || !slices.Contains(pt.FlagsNone, w.value):
+		case i > 0 && mayTakeValue(pt, args[i-1].value):
+		case !slices.ContainsFunc(args[i:], func(later text) bool { return takesBack(w.value, later.value) }):
+			return true
+		}
+	}
+	return false
+}
+
+// takesBack reports whether a later word says the opposite of an option.
+func takesBack(option, later string) bool {
+	return "--"+strings.TrimPrefix(later, "--no-") == option || strings.HasPrefix(later, option+"=")
+}
+
+// mayTakeValue reports whether the value of an option may be the next word. Those that a pattern names have none.
+func mayTakeValue(pt Pattern, option string) bool {
+	if !isOption(option) || strings.Contains(option, "=") {
+		return false
+	}
+	named := slices.Concat(slices.Concat(pt.FlagsAll...), pt.FlagsNone, slices.Concat(pt.Argv...))
+	if slices.Contains(named, option) {
+		return false
+	}
+	return strings.HasPrefix(option, "--") ||
+		strings.ContainsFunc(option[1:], func(c rune) bool { return !slices.Contains(named, "-"+string(c)) })
 }
 
 // exactly compares all words.

@@ -8,6 +8,11 @@ import (
 // isOption reports whether programs take a word for an option.
 func isOption(s string) bool { return len(s) > 1 && s[0] == '-' && s != "--" }
 
+// mayBeOption reports whether a word that is computed may turn out to be an option, or several words.
+func mayBeOption(w text) bool {
+	return w.computed && (strings.Contains(w.value, computedPart) || hasPrefix(w.value, "-", "+", "*", "?", "[", "{"))
+}
+
 // longStyle are programs whose options are words behind one dash, not letters that can be merged.
 var longStyle = []string{"go", "find", "java", "javac", "terraform", "openssl", "ffmpeg", "convert", "magick"}
 

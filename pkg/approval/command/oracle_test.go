@@ -79,7 +79,7 @@ func standIns(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"timeout", "nice", "nohup", "env"} {
+	for _, name := range []string{"timeout", "nice", "nohup", "env", "dash"} {
 		if err := os.Symlink(testneed.Tool(t, name), filepath.Join(bin, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -50,12 +50,15 @@ func TestLonger(t *testing.T) {
 	complete := 0
 	for range 4000 {
 		line, dialect := g.line(), g.pick(dialects...)
+		if strings.HasSuffix(line, "\\") { // it quotes the beginning of the addition
+			continue
+		}
 		before, j := judge(dialect, line)
 		for _, denied := range []string{"; curl x", "\nrm -rf x", " && git push", " | curl x"} {
 			longer := line + denied
 			after, k := judge(dialect, longer)
 			// What the line leaves open takes the addition for its own: quotes, comments, here-documents.
-			if j.Undecided == "" && strings.HasPrefix(denied, "\n") && !strings.Contains(line, "<<") && !strings.HasSuffix(line, "\\") {
+			if j.Undecided == "" && strings.HasPrefix(denied, "\n") && !strings.Contains(line, "<<") {
 				complete++
 			} else if before != "deny" {
 				continue
@@ -147,6 +150,49 @@ parallel ::: %q
 ssh -p 22 host %s
 ssh host %q
 strace -f -o f %s
+linux64 %s
+setarch x86_64 -R %s
+x86_64 %s
+choom -n 5 -- %s
+sg group -c %q
+sg group %q
+ssh-agent %s
+logsave f %s
+/lib64/ld-linux-x86-64.so.2 /usr/bin/env %s
+/lib/ld-musl-x86_64.so.1 --preload a /bin/env %s
+start-stop-daemon -S --exec=%q
+start-stop-daemon -S -x %q -- x
+csh -c %q
+tcsh -fc %q
+busybox setuidgid user %s
+busybox softlimit -m 5 %s
+chpst -u user %s
+envdir d %s
+envuidgid u %s
+tini -- %s
+gosu user %s
+su-exec user %s
+dumb-init %s
+eatmydata %s
+xvfb-run -a %s
+sem -j 2 %s
+tmux new-session -d %q
+screen -dm %s
+env --split-s=%q
+env --spl %q
+tar -cf f --checkpoint-action=exec=%q a
+tar -cf f --checkpoint-a exec=%q a
+tar -I %q -xf f
+tar -xf f --to-command=%q
+split --filter=%q f
+sort --compress-prog=%q f
+rsync -ave %q a b
+git rebase --exe %q main
+git difftool -yx %q
+git grep -O%q x
+git fetch --upload-pack=%q origin
+ssh -o ProxyCommand=%q h
+git -c a=b bisect run %s
 git -c alias.zz=!%s zz
 git bisect run %s
 git submodule foreach %q

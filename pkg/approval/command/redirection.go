@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,30 +16,64 @@ func (r *reading) redirections(list []*syntax.Redirect, p place) place {
 		r.stop("a command has more than %d redirections", maxWords)
 		return p
 	}
-	p.writes, p.stdin = slices.Clip(p.writes), slices.Clip(p.stdin) // others have them, too
+	p.writes = slices.Clip(p.writes) // others have them, too
 	for _, d := range list {
 		if d.N != nil && strings.Trim(d.N.Value, "0123456789") != "" { // {name}>file
 			r.bar(p)
 			r.sets(strings.Trim(d.N.Value, "{}"), p)
 		}
-		switch d.Op {
-		case syntax.Hdoc, syntax.DashHdoc:
-			p.stdin = append(p.stdin, r.heredoc(d, p))
-		case syntax.WordHdoc:
-			w := r.text(d.Word, p)
-			if w.computed {
-				r.bar(p)
-			}
-			p.stdin = append(p.stdin, w)
-		case syntax.RdrIn:
-			p = r.input(r.text(d.Word, p), p)
-		case syntax.DplIn, syntax.DplOut:
-			p = r.duplicate(d.Op, r.text(d.Word, p), p)
-		default:
-			p = r.output(r.text(d.Word, p), p)
+		p = r.redirection(d, p)
+		if d.N != nil && len(d.N.Value) > 1 && oneDigit(r.dialect) {
+			r.unclear(p, "shells differ in whether %s before a redirection is a word", d.N.Value)
+			p = p.joined()
 		}
 	}
 	return p
+}
+
+// oneDigit reports whether a shell may take no more than one digit for the descriptor of a redirection, as dash does.
+func oneDigit(dialect string) bool {
+	return languages(dialect)[0].variant == syntax.LangPOSIX
+}
+
+func (r *reading) redirection(d *syntax.Redirect, p place) place {
+	first := reads(d)
+	switch d.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		return p.given(first, input{texts: []text{r.heredoc(d, p)}})
+	case syntax.WordHdoc:
+		w := r.text(d.Word, p)
+		if w.computed {
+			r.bar(p)
+		}
+		return p.given(first, input{texts: []text{w}})
+	case syntax.RdrIn:
+		return r.input(r.text(d.Word, p), first, p.given(first, input{left: writers(d.Word)}))
+	case syntax.RdrInOut:
+		w := r.text(d.Word, p)
+		return r.output(w, r.input(w, first, p))
+	case syntax.DplIn, syntax.DplOut:
+		return r.duplicate(d.Op, r.text(d.Word, p), first, p)
+	}
+	return r.output(r.text(d.Word, p), p)
+}
+
+// reads reports whether a redirection is of descriptor 0.
+func reads(d *syntax.Redirect) bool {
+	if d.N != nil {
+		return strings.Trim(d.N.Value, "0") == ""
+	}
+	return d.Op != syntax.DplOut
+}
+
+// writers returns what is inside of the <( ) of a word.
+func writers(w *syntax.Word) (list []*syntax.Stmt) {
+	for _, part := range w.Parts {
+		if s, ok := part.(*syntax.ProcSubst); ok {
+			list = append(list, s.Stmts...)
+		}
+	}
+	return list
 }
 
 // heredoc returns the body of a here-document. Where it ends is beyond doubt only if the delimiter is
@@ -67,6 +102,7 @@ func (r *reading) heredoc(d *syntax.Redirect, p place) text {
 			b.unescape(lit.Value, "$`\\")
 		}
 	}
+	r.quotedAgain(d.Hdoc.Parts, true, p)
 	t := text{value: b.String(), computed: b.computed}
 	if t.computed {
 		r.bar(p)
@@ -109,37 +145,47 @@ func isName(s string) bool {
 }
 
 // input is `<file`: free, except from devices, among which bash finds the network.
-func (r *reading) input(file text, p place) place {
+func (r *reading) input(file text, first bool, p place) place {
 	name := r.resolve(file)
 	switch {
-	case file.computed:
-		r.bar(p)
-		p.piped = true
 	case name == "/dev/null":
-		p.stdin, p.left, p.piped = nil, nil, false
-	case under(name, "/dev"), under(name, "/proc"):
+		if first { // a duplicate may bring it back
+			p.in, p.kept = input{}, p.kept.with(p.in)
+		}
+		return p
+	case file.computed, under(name, "/dev"), under(name, "/proc"):
 		r.bar(p)
-		p.piped = true
+		return p.given(first, input{piped: true})
 	}
 	return p
 }
 
+// closes is a word of which bash takes only the beginning for the descriptor.
+var closes = regexp.MustCompile(`^[0-9]*-.`)
+
 // duplicate is `<&` and `>&` with a descriptor, which is free, or with a file.
-func (r *reading) duplicate(op syntax.RedirOperator, to text, p place) place {
+func (r *reading) duplicate(op syntax.RedirOperator, to text, first bool, p place) place {
 	switch {
+	case to.value == "-" && !to.computed:
+		return p
+	case closes.MatchString(to.value):
+		r.unclear(p, "bash reads a word behind %s-", op)
+		r.rough(p.source, p.inside("text behind "+op.String()+"-"))
 	case !to.computed && strings.Trim(strings.TrimSuffix(to.value, "-"), "0123456789") == "" && to.value != "":
+		if first {
+			return p.joined()
+		}
 		return p
 	case op == syntax.DplOut:
 		return r.output(to, p)
 	}
 	r.bar(p)
-	p.piped = true
-	return p
+	return p.joined().given(first, input{piped: true})
 }
 
 func (r *reading) output(file text, p place) place {
 	name := ""
-	if !file.computed {
+	if !file.computed && !slices.Contains(strings.Split(file.value, "/"), "..") { // which may stand behind a link
 		name = r.resolve(file)
 	}
 	if name != "/dev/null" {

@@ -8,7 +8,7 @@ import (
 )
 
 // shells read commands from `-c`, from a file, or from their input.
-var shells = []string{"sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "ksh93", "mksh", "oksh", "yash", "posh", "fish"}
+var shells = []string{"sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "ksh93", "mksh", "lksh", "oksh", "pdksh", "rksh", "yash", "posh", "hush", "csh", "tcsh", "fish"}
 
 // interpreters run programs in languages that are not read here.
 var interpreters = []string{
@@ -24,17 +24,24 @@ var builtins = []string{
 
 // runner reports whether a program runs what its words say, so that its name alone allows nothing.
 func runner(name string) bool {
-	_, wraps := wrappers[name]
+	_, wraps := wrapperOf(name)
 	return wraps || slices.Contains(shells, name) || slices.Contains(interpreters, name) || slices.Contains(builtins, name)
 }
 
-// runsOthers reports whether a call runs what its words say.
+// runsOthers reports whether a call runs what its words say, or in find writes.
 func runsOthers(words []text) bool {
-	name := base(words[0])
+	name, args := base(words[0]), words[1:]
+	if len(args) > 0 && name == "git" {
+		name, args = "git "+args[0].value, args[1:]
+	}
+	if len(commandValues(name, args)) > 0 {
+		return true
+	}
+	name = base(words[0])
 	return runner(name) || slices.ContainsFunc(words[1:], func(w text) bool {
 		switch name {
 		case "find", "fd", "fdfind":
-			return slices.Contains(executes, w.value)
+			return slices.Contains(executes, w.value) || slices.Contains(findWrites, w.value)
 		case "printf":
 			return strings.HasPrefix(w.value, "-v")
 		case "git":
@@ -48,6 +55,9 @@ func runsOthers(words []text) bool {
 
 // executes are the options of find and fd behind which a command stands.
 var executes = []string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}
+
+// findWrites are the options of find that delete and write files, which no redirection shows.
+var findWrites = []string{"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"}
 
 // runs searches what a call would run in turn.
 func (r *reading) runs(words []text, p place) {
@@ -65,7 +75,7 @@ func (r *reading) runs(words []text, p place) {
 		r.trap(args, p)
 	case "source", ".":
 		r.source(args, p)
-	case "mapfile", "readarray", "su", "runuser", "script", "flock":
+	case "mapfile", "readarray", "su", "sg", "runuser", "script", "flock":
 		r.callback(name, args, p)
 	case "find", "fd", "fdfind", "jobs":
 		r.executes(name, args, p)
@@ -75,10 +85,20 @@ func (r *reading) runs(words []text, p place) {
 		r.sources(args, p)
 	case "env":
 		r.splitString(words, p)
-	case "ssh":
+	case "ssh", "scp", "sftp":
 		r.sshOptions(args, p)
+	case "at", "batch":
+		r.stdin(name, variants("sh"), p)
+	case "crontab":
+		r.crontab(p)
+	case "go":
+		r.goRuns(args, p)
 	}
-	switch w, wraps := wrappers[name]; {
+	r.values(name, args, p)
+	if sub, ok := strings.CutPrefix(name, "git-"); ok {
+		r.call(append([]text{{value: "git"}, {value: sub}}, args...), p.inside(name))
+	}
+	switch w, wraps := wrapperOf(name); {
 	case slices.Contains(shells, name):
 		r.shell(name, args, p)
 	case slices.Contains(interpreters, name):
@@ -103,7 +123,7 @@ func (r *reading) evaluate(t text, what string, p place) {
 func (r *reading) assigned(w wrapper, args []text, p place) {
 	for _, a := range args {
 		if name, _, ok := strings.Cut(a.value, "="); ok && w.assigns {
-			r.sets(name, p)
+			r.changes(name, p)
 		}
 	}
 }
@@ -130,12 +150,7 @@ func (r *reading) source(args []text, p place) {
 		r.unclear(p, "source reads commands from a file")
 		return
 	}
-	r.stdin("source", []syntax.LangVariant{p.lang}, p)
-}
-
-// isInput reports whether a file is the input of the process.
-func isInput(file text) bool {
-	return !file.computed && slices.Contains([]string{"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}, file.value)
+	r.stdin("source", []syntax.LangVariant{p.lang}, p.joined())
 }
 
 // callback searches the text behind -c or -C, which a shell reads.
@@ -178,7 +193,10 @@ func (r *reading) evaluateAt(args []text, i int, name string, p place) {
 // executes searches the commands of find and fd.
 func (r *reading) executes(name string, args []text, p place) {
 	for i, a := range args {
-		if a.computed || !slices.Contains(executes, a.value) {
+		switch {
+		case mayBeOption(a):
+			r.unclear(p, "an option of %s may be computed", name)
+		case a.computed || !slices.Contains(executes, a.value):
 			continue
 		}
 		inner := args[i+1:]
@@ -204,12 +222,17 @@ func (r *reading) sources(args []text, p place) {
 // splitString is `env -S "words"`, the way of scripts to give a program words.
 func (r *reading) splitString(words []text, p place) {
 	for i, a := range words[1:] {
-		value, ok := strings.CutPrefix(a.value, "--split-string=")
+		value, ok := "", false
+		long, attachedValue, attached := strings.Cut(a.value, "=")
+		split := len(long) > 3 && strings.HasPrefix("--split-string", long) // any beginning will do
+		if split && attached {
+			value, ok = attachedValue, true
+		}
 		if !ok && isOption(a.value) && !strings.HasPrefix(a.value, "--") {
 			_, value, ok = strings.Cut(a.value, "S")
 		}
 		rest := words[i+2:]
-		if ok && value == "" || a.value == "--split-string" {
+		if ok && value == "" || split && !attached {
 			if len(rest) == 0 {
 				return
 			}
@@ -236,8 +259,8 @@ func quotedAll(words []text) []text {
 // sshOptions searches the commands that options of ssh name.
 func (r *reading) sshOptions(args []text, p place) {
 	for _, a := range args {
-		if _, command, ok := strings.Cut(a.value, "Command="); ok {
-			r.evaluate(text{value: command, computed: a.computed}, "ssh -o", p)
+		if _, command, ok := strings.Cut(a.value, "Command"); ok {
+			r.evaluate(text{value: strings.TrimLeft(command, "= \t"), computed: a.computed}, "ssh -o", p)
 		}
 	}
 }
@@ -252,7 +275,7 @@ func (r *reading) interpreter(name string, args []text, p place) {
 		return isOption(a.value) && a.value[1] != '-' && strings.ContainsAny(a.value[1:2], "ceErpn") || hasPrefix(a.value, "--eval", "--print", "--command")
 	})
 	editor := name == "ed" || name == "ex"
-	if inline || (editor || !operand) && (p.piped || len(p.stdin) > 0) {
+	if inline || (editor || !operand) && p.fed() {
 		r.unclear(p, "%s runs a program that is not read here", name)
 	}
 }

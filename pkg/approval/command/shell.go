@@ -15,8 +15,10 @@ func (r *reading) shell(name string, args []text, p place) {
 	case o.command && len(o.operands) > 0:
 		r.handOver(o.operands[0], name+" -c", langs, p)
 	case o.command:
-	case o.input || len(o.operands) == 0 || isInput(o.operands[0]):
+	case o.input || len(o.operands) == 0:
 		r.stdin(name, langs, p)
+	case isInput(o.operands[0]):
+		r.stdin(name, langs, p.joined())
 	case o.operands[0].computed:
 		r.unclear(p, "the script of %s is computed", name)
 	}
@@ -74,47 +76,4 @@ func (r *reading) handOver(t text, what string, langs []syntax.LangVariant, p pl
 		r.script(t.value, p)
 		p.again = true
 	}
-}
-
-// stdin reads all that may be on the input: here-documents, what `echo` and `cat` left of a pipe write.
-func (r *reading) stdin(name string, langs []syntax.LangVariant, p place) {
-	if p.piped {
-		r.unclear(p, "%s runs what it reads from its input", name)
-	}
-	given := append(slices.Clone(p.stdin), r.handed...)
-	for _, st := range p.left {
-		given = append(given, r.spoken(st, p)...)
-	}
-	p.left = nil
-	for _, t := range given {
-		r.handOver(t, name+" <<", langs, p)
-	}
-}
-
-// spoken returns the texts that a statement may write: its here-documents, and the words of echo and printf.
-func (r *reading) spoken(st *syntax.Stmt, p place) (out []text) {
-	quiet := &reading{work: r.work, dialect: r.dialect} // what is found was found before
-	syntax.Walk(st, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Redirect:
-			if n.Hdoc != nil {
-				out = append(out, quiet.heredoc(n, p))
-			} else if n.Op == syntax.WordHdoc {
-				out = append(out, quiet.text(n.Word, p))
-			}
-		case *syntax.CallExpr:
-			if len(n.Args) > 1 && slices.Contains([]string{"echo", "printf"}, n.Args[0].Lit()) {
-				words := make([]text, len(n.Args)-1)
-				for i, w := range n.Args[1:] {
-					words[i] = quiet.text(w, p)
-				}
-				for len(words) > 1 && isOption(words[0].value) {
-					words = words[1:]
-				}
-				out = append(out, joined(words))
-			}
-		}
-		return r.limit == ""
-	})
-	return out
 }

@@ -21,6 +21,7 @@ func (r *reading) script(s string, p place) (n int) {
 		r.unclear(p, "%s", what)
 		r.rough(s, p.inside("text behind a backslash"))
 	}
+	p.source = s
 	var bad error
 	parser := syntax.NewParser(syntax.Variant(p.lang))
 	for st, err := range parser.StmtsSeq(strings.NewReader(s)) {
@@ -35,8 +36,11 @@ func (r *reading) script(s string, p place) (n int) {
 	}
 	if bad != nil {
 		r.unclear(p, "the command does not parse: %v", bad)
-		if p.lang != syntax.LangPOSIX { // what the simplest language lacks, bash reads better
+		switch {
+		case p.lang != syntax.LangPOSIX: // what the simplest language lacks, bash reads better
 			r.rough(s, p.inside("text that does not parse"))
+		case strings.Contains(s, "&>"): // but not this: for others it ends a command
+			r.script(strings.ReplaceAll(s, "&>", "& >"), p.searched())
 		}
 	}
 	return n
@@ -87,6 +91,9 @@ func (r *reading) statement(st *syntax.Stmt, p place) {
 	if st.Coprocess || st.Disown {
 		r.bar(p)
 	}
+	if st.Coprocess {
+		p = p.anywhere()
+	}
 	p = r.redirections(st.Redirs, p)
 	switch c := st.Cmd.(type) {
 	case nil:
@@ -122,8 +129,7 @@ func (r *reading) bare(p place) {
 func (r *reading) binary(c *syntax.BinaryCmd, p place) {
 	r.branch(c.X, p)
 	if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
-		p.piped = true
-		p.left = append(p.left[:len(p.left):len(p.left)], c.X)
+		p = p.given(true, input{left: []*syntax.Stmt{c.X}, piped: true})
 	}
 	r.branch(c.Y, p)
 }
@@ -151,10 +157,18 @@ func (r *reading) within(n syntax.Node, p place) {
 			r.statements(n.Stmts, p.inside("$( )"))
 			return false
 		case *syntax.ProcSubst:
-			r.statements(n.Stmts, p.inside(n.Op.String()+" )"))
+			r.statements(n.Stmts, p.fedBy(n).inside(n.Op.String()+" )"))
+			return false
+		case *syntax.FuncDecl:
+			r.statement(n.Body, p.anywhere())
+			return false
+		case *syntax.CoprocClause:
+			r.coprocess(n, p)
 			return false
 		case *syntax.Assign:
 			return r.assigns(n, p)
+		case *syntax.DblQuoted:
+			r.quotedAgain(n.Parts, false, p)
 		case *syntax.Lit:
 			r.literal(n.Value, p)
 		default:
@@ -171,9 +185,16 @@ func (r *reading) assigns(a *syntax.Assign, p place) bool {
 	}
 	switch {
 	case a.Name != nil && !a.Naked:
-		r.sets(a.Name.Value, p)
+		value := r.text(a.Value, p)
+		value.computed = value.computed || a.Append || a.Array != nil
+		r.holds(a.Name.Value, value, p)
+		r.changes(a.Name.Value, p)
+		r.assignedValue(value, p)
+		return a.Array != nil || a.Index != nil
 	case a.Value != nil: // of a declaration, such as "PATH=x" in quotes
-		r.declares(r.text(a.Value, p), p)
+		w := r.text(a.Value, p)
+		r.declares(w, p)
+		r.assignedValue(w, p)
 		return false
 	}
 	return true
@@ -217,11 +238,30 @@ func (r *reading) computes(n syntax.Node, p place) {
 		r.parameter(n, p)
 	case *syntax.WordIter:
 		r.sets(n.Name.Value, p)
-	case *syntax.CoprocClause:
-		if n.Name != nil {
-			r.sets(n.Name.Lit(), p)
+		for _, w := range n.Items {
+			r.assignedValue(r.text(w, p), p)
+		}
+	case *syntax.DeclClause:
+		r.attributes(n, p)
+	}
+}
+
+func (r *reading) attributes(c *syntax.DeclClause, p place) {
+	if c.Variant.Value == "nameref" {
+		r.attribute(c.Variant.Value, text{value: "-n"}, p)
+	}
+	for _, a := range c.Args {
+		if a.Naked && a.Value != nil {
+			r.attribute(c.Variant.Value, r.text(a.Value, p), p)
 		}
 	}
+}
+
+func (r *reading) coprocess(c *syntax.CoprocClause, p place) {
+	if c.Name != nil {
+		r.sets(r.text(c.Name, p).value, p)
+	}
+	r.statement(c.Stmt, p.anywhere())
 }
 
 func (r *reading) operand(x syntax.TestExpr, p place) {
@@ -273,10 +313,19 @@ func (r *reading) parameter(e *syntax.ParamExp, p place) {
 		r.arithmetic(e.Slice.Offset, p)
 		r.arithmetic(e.Slice.Length, p)
 	}
+	if e.Excl && e.Names == 0 && !isAll(e.Index) {
+		r.unclear(p, "an expansion takes the value of a variable for a name")
+	}
 	if e.Flags != nil || e.Exp != nil && e.Exp.Op == syntax.OtherParamOps {
 		r.unclear(p, "an expansion evaluates the value of a variable")
 	}
 	if e.Exp != nil && e.Param != nil && (e.Exp.Op == syntax.AssignUnset || e.Exp.Op == syntax.AssignUnsetOrNull) {
 		r.sets(e.Param.Value, p)
 	}
+}
+
+// isAll reports whether a subscript is @ or *.
+func isAll(x syntax.ArithmExpr) bool {
+	w, ok := x.(*syntax.Word)
+	return ok && (w.Lit() == "@" || w.Lit() == "*")
 }

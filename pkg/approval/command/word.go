@@ -85,8 +85,11 @@ func (r *reading) text(w *syntax.Word, p place) text {
 			}
 		case *syntax.SglQuoted:
 			if part.Dollar {
-				b.compute()
-				continue
+				if strings.IndexByte(part.Value, '\\') >= 0 {
+					b.compute()
+					continue
+				}
+				b.computed = true // where it is not known, it is a $ and a string
 			}
 			b.WriteString(part.Value)
 		case *syntax.DblQuoted:
@@ -114,6 +117,38 @@ func (r *reading) quoted(b *builder, q *syntax.DblQuoted, p place) {
 		b.compute()
 		r.within(part, p.searched())
 	}
+	r.quotedAgain(q.Parts, false, p)
+}
+
+// quotedAgain looks for quotes in the ${ } of a text that is quoted already. For the parser they quote there. Most
+// shells keep single ones as they stand, in here-documents some keep double ones, too, so that other commands begin and
+// end behind them.
+func (r *reading) quotedAgain(parts []syntax.WordPart, document bool, p place) {
+	for _, part := range parts {
+		if e, ok := part.(*syntax.ParamExp); ok && holdsQuotes(e, document) {
+			r.unclear(p, "shells differ in what quotes inside of quotes mean")
+			r.rough(p.source, p.inside("quotes inside of quotes"))
+		}
+	}
+}
+
+func holdsQuotes(e *syntax.ParamExp, double bool) (found bool) {
+	syntax.Walk(e, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst, *syntax.ProcSubst: // there they begin anew
+			return false
+		case *syntax.SglQuoted:
+			found = true
+		case *syntax.DblQuoted:
+			found = found || double
+			for _, part := range n.Parts {
+				lit, ok := part.(*syntax.Lit)
+				found = found || ok && strings.IndexByte(lit.Value, '\'') >= 0
+			}
+		}
+		return !found
+	})
+	return found
 }
 
 // A builder makes the value of a word from its parts.

@@ -67,6 +67,26 @@ var wrappers = map[string]wrapper{
 	"torsocks": {}, "proxychains": {}, "proxychains4": {}, "catchsegv": {}, "capsh": {}, "start-stop-daemon": {}, "npx": {}, "uvx": {},
 }
 
+// More wrappers, of which a word or two say enough.
+var moreWrappers = map[string]wrapper{
+	"linux32": {}, "linux64": {}, "i386": {}, "i686": {}, "x86_64": {}, "uname26": {}, "choom": {values: "np"},
+	"sg": {operands: 1, joined: true}, "gosu": {operands: 1}, "su-exec": {operands: 1}, "setuidgid": {operands: 1}, "envuidgid": {operands: 1},
+	"envdir": {operands: 1}, "softlimit": {}, "chpst": {}, "tini": {}, "dumb-init": {}, "eatmydata": {}, "xvfb-run": {}, "ssh-agent": {},
+	"logsave": {operands: 1}, "sem": {joined: true}, "tmux": {operands: 1, joined: true}, "screen": {},
+}
+
+// wrapperOf returns how a program runs others. The loader does, too.
+func wrapperOf(name string) (wrapper, bool) {
+	if hasPrefix(name, "ld-linux", "ld-musl", "ld.so", "ld64.so") {
+		return wrapper{long: []string{"preload=", "library-path=", "argv0=", "audit=", "inhibit-rpath=", "glibc-hwcaps-mask=", "glibc-hwcaps-prepend="}}, true
+	}
+	w, ok := wrappers[name]
+	if !ok {
+		w, ok = moreWrappers[name]
+	}
+	return w, ok
+}
+
 // starts returns where in args the command may begin, the likeliest first.
 func (w wrapper) starts(args []text) []int {
 	s := starts{wrapper: w, args: args, seen: map[[2]int]bool{}}

@@ -213,7 +213,7 @@ func (g gitDir) compare(before map[string]string, diff string, args ...string) {
 	}
 	writeTree(g.t, filepath.Join(g.dir, "work"), before)
 	inWork := gitDir{t: g.t, program: g.program, dir: filepath.Join(g.dir, "work")}
-	inWork.run(diff, append([]string{"--git-dir=/nonexistent", "apply", "--whitespace=nowarn"}, args...)...)
+	inWork.run(diff, append([]string{"--git-dir=" + filepath.Join(g.dir, "none"), "apply", "--whitespace=nowarn"}, args...)...)
 	want := readTree(g.t, inWork.dir)
 	for name, text := range g.after {
 		if _, ok := want[name]; ok {

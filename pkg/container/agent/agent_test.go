@@ -342,7 +342,7 @@ func TestManyInARow(t *testing.T) {
 		}
 		t.Logf("%v a command", time.Since(start)/n)
 		c.empty()
-		await(t, "as many descriptors as before", func() bool { return descriptors(t, pid) == before })
+		await(t, "no more descriptors than before", func() bool { return descriptors(t, pid) <= before }) // fewer: the spare was being started
 		await(t, "no job is left", func() bool { return len(c.jobs()) == 0 })
 	})
 }

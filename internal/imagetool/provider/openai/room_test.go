@@ -115,7 +115,7 @@ func TestEndlessAnswers(t *testing.T) {
 				if e == nil || e.Code != provider.NoImage || !e.MayHaveRun || !strings.Contains(e.Message, "64 MiB") {
 					t.Errorf("got %v, want that it is too long", e)
 				}
-				if all := (after.TotalAlloc - before.TotalAlloc) >> 20; all > 600 {
+				if all := (after.TotalAlloc - before.TotalAlloc) >> 20; all > 1000 { // the whole answer would take twice that; the server is in this process, too
 					t.Errorf("%d MiB were allocated", all)
 				}
 			})

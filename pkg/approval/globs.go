@@ -2,6 +2,7 @@ package approval
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -117,7 +118,7 @@ func compilePathGlob(glob string) (pathGlob, error) {
 	if err := checkPathGlob(glob); err != nil {
 		return pathGlob{}, err
 	}
-	glob = norm.NFC.String(glob)
+	glob = composed(glob)
 	g := pathGlob{glob: glob}
 	if glob == "**" {
 		g.form = all
@@ -211,10 +212,21 @@ func (c *pathCondition) counts(access Access) bool {
 	return bit&c.ops != 0 || bit == 0 && c.wary
 }
 
-// matches compares names in Unicode's composed form (UAX 15, NFC): file systems keep either form,
-// and a rule is about the name that is read.
+// composed returns a path as rules are compared with it: in Unicode's composed form (UAX 15, NFC).
+// File systems keep either form, and a rule is about the name that is read.
+func composed(rel string) string { return norm.NFC.String(rel) }
+
+// allComposed returns paths with that done to each, and leaves those given as they are.
+func allComposed(paths []Path) []Path {
+	paths = slices.Clone(paths)
+	for i := range paths {
+		paths[i].Rel = composed(paths[i].Rel)
+	}
+	return paths
+}
+
+// matches reports whether a glob matches a composed path.
 func (c *pathCondition) matches(rel string) bool {
-	rel = norm.NFC.String(rel)
 	for i := range c.globs {
 		if c.globs[i].match(rel) {
 			return true

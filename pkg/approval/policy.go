@@ -75,6 +75,7 @@ func (p *Policy) Evaluate(_ context.Context, who Caller, a Action) (v Verdict) {
 			v = Verdict{Decision: Deny, Rule: ruleOfDefault, Reason: "the policy could not be evaluated for this call"}
 		}
 	}()
+	a.Paths = allComposed(a.Paths)
 	e := evaluation{who: who, action: &a}
 	e.gather(p.of(a.Tool).rules)
 	v = e.verdict(p.fallback)

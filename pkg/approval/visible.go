@@ -31,6 +31,7 @@ func (p *Policy) visible(e *evaluation) PathFilter {
 		return s
 	})
 	return func(path Path) Decision {
+		path.Rel = composed(path.Rel)
 		d := Allow
 		for _, s := range sights() {
 			d = min(d, s.decide(path, denies))

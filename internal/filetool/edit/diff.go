@@ -33,12 +33,9 @@ func Compare(old, new []byte) *Diff {
 // mark, no carriage returns at the ends of lines, long lines cut. Where limit bytes do not
 // reach, the last line says how many lines are missing.
 func (d *Diff) Show(limit int) string {
-	text, _ := d.show(limit)
+	text, _ := d.ShowWhole(limit)
 	return text
 }
-
-// ShowWhole is Show, and reports whether that is all of it, to the last character.
-func (d *Diff) ShowWhole(limit int) (text string, whole bool) { return d.show(limit) }
 
 // Counts returns how many lines are added and removed.
 func (d *Diff) Counts() (added, removed int) {
@@ -55,7 +52,8 @@ func (d *Diff) Counts() (added, removed int) {
 	return added, removed
 }
 
-func (d *Diff) show(limit int) (text string, whole bool) {
+// ShowWhole is Show, and reports whether that is all of it, to the last character.
+func (d *Diff) ShowWhole(limit int) (text string, whole bool) {
 	const markRoom = 80
 	shown, whole := 0, true
 	var b strings.Builder

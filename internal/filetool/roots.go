@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/toolhost/toolhost/pkg/approval"
@@ -92,11 +91,7 @@ func (e nearby) Under(g approval.Grant) error {
 	if g.Unfiltered() || !errors.As(e.error, &of) || of.Kind != fsroot.NotExist {
 		return e.error
 	}
-	told := *of
-	told.Names = slices.DeleteFunc(slices.Clone(of.Names), func(name string) bool {
-		return !shows(g, e.root, name, false)
-	})
-	return &told
+	return of.Naming(func(name string) bool { return shows(g, e.root, name, false) })
 }
 
 // isAbsolute reports whether a caller wrote path in an absolute form.

@@ -248,9 +248,7 @@ func (e absent) Under(g approval.Grant) error {
 	if g.Unfiltered() || !errors.As(e.error, &of) || of.Kind != fsroot.NotExist {
 		return e.error
 	}
-	told := *of
-	told.Names = nil
-	return &told
+	return of.Naming(func(string) bool { return false })
 }
 
 // roots are the operator's, which the client's own only narrow.

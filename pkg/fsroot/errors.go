@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -64,6 +65,17 @@ func KindOf(err error) Kind {
 		return e.Kind
 	}
 	return Other
+}
+
+// Naming returns the error with only those similar names that keep wants, for readers who may not
+// know of all.
+func (e *Error) Naming(keep func(name string) bool) *Error {
+	if e.Kind != NotExist {
+		return e
+	}
+	some := *e
+	some.Names = slices.DeleteFunc(slices.Clone(e.Names), func(name string) bool { return !keep(name) })
+	return &some
 }
 
 // Error returns the text for logs.

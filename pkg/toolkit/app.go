@@ -233,19 +233,23 @@ func (r *run) approvalKeys(c *cli.Context) (*seal.Ring, error) {
 	case path == "":
 		return nil, nil
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("--approval-keys: %w", err)
-	}
-	defer f.Close()
 	if dir, err := within(path, r.reachable(c)); err == nil && dir != "" {
 		return nil, fmt.Errorf("--approval-keys %s lies in %s, where calls can read it: keep it where they cannot, or they approve themselves", path, dir)
 	}
-	keys, err := seal.ReadKeys(f)
+	return readFlag("approval-keys", path, seal.ReadKeys)
+}
+
+// readFlag reads the file that a flag names.
+func readFlag[T any](flag, path string, read func(io.Reader) (T, error)) (out T, err error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("--approval-keys %s: %w", path, err)
+		return out, fmt.Errorf("--%s: %w", flag, err)
 	}
-	return keys, nil
+	defer f.Close()
+	if out, err = read(f); err != nil {
+		return out, fmt.Errorf("--%s %s: %w", flag, path, err)
+	}
+	return out, nil
 }
 
 func (r *run) names(c *cli.Context) (Names, error) {

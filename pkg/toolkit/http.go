@@ -126,16 +126,7 @@ func (r *run) tokens(c *cli.Context) ([]streamable.Token, error) {
 	case path == "":
 		return nil, nil
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("--token-file: %w", err)
-	}
-	defer f.Close()
-	tokens, err := streamable.ReadTokens(f)
-	if err != nil {
-		return nil, fmt.Errorf("--token-file %s: %w", path, err)
-	}
-	return tokens, nil
+	return readFlag("token-file", path, streamable.ReadTokens)
 }
 
 // onlyWithHTTP refuses flags that would silently do nothing over stdio.

@@ -57,6 +57,8 @@ func (t *toolset) effect() approval.Effect {
 type order struct {
 	provider.Request
 	name     string // of the file
+	refs     []string
+	maskRef  string // how the pictures and the mask were named
 	bought   bool
 	warnings []string
 }
@@ -90,8 +92,7 @@ func (t *toolset) plan(ctx context.Context, call *toolkit.Call, in imageIn) (*im
 	if err != nil {
 		return nil, a, err
 	}
-	refs, mask, _ := in.references() // sound by now
-	a.Args = p.order.arguments(refs, mask)
+	a.Args = p.order.arguments()
 	p.key = p.order.key(call.Caller)
 	return p, a, nil
 }
@@ -111,7 +112,7 @@ func (t *toolset) orderOf(l *loader, in imageIn, f form) (o order, err error) {
 	if err := k.all(); err != nil {
 		return o, err
 	}
-	o = order{Request: k.req, bought: !t.sketches(), warnings: k.warnings, name: fileName(in.FileName)}
+	o = order{Request: k.req, bought: !t.sketches(), warnings: k.warnings, name: fileName(in.FileName), refs: refs, maskRef: mask}
 	if o.Images, err = l.images(refs); err != nil {
 		return o, err
 	}
@@ -124,15 +125,15 @@ func (t *toolset) orderOf(l *loader, in imageIn, f form) (o order, err error) {
 // arguments are those of the call as they are used: with the operator's options, and moved to
 // what the model takes. A policy's conditions see these. Pictures are there as they were named,
 // data: URLs by their beginning, and by their hashes.
-func (o *order) arguments(refs []string, mask string) json.RawMessage {
+func (o *order) arguments() json.RawMessage {
 	var images []string
-	for _, ref := range refs {
+	for _, ref := range o.refs {
 		images = append(images, asNamed(ref))
 	}
 	return toolkit.UsedArguments(map[string]any{
 		"prompt": o.Prompt, "n": max(o.N, 1), "size": o.Size.String(), "model": o.Model, "quality": o.Quality,
 		"background": o.Background, "output_format": o.Format, "output_compression": o.Compression, "moderation": o.Moderation,
-		"images": images, "mask": asNamed(mask), "inputs_sha256": o.sums(), "action": o.Action, "partial_images": o.Partials,
+		"images": images, "mask": asNamed(o.maskRef), "inputs_sha256": o.sums(), "action": o.Action, "partial_images": o.Partials,
 		"input_fidelity": o.Fidelity, "complexity": o.Complexity, "frame_count": o.Frames, "seed": o.Seed,
 		"negative_prompt": o.Negative, "user": o.User, "file_name": o.name,
 	})

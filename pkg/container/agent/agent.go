@@ -20,12 +20,13 @@ type agent struct {
 	first bool // it is the first process: everything else may be killed, and nobody may end it
 
 	outMu sync.Mutex
-	out   *os.File
+	out   *conn
 
 	mu       sync.Mutex
 	jobs     map[uint64]*job // by the id of their Run, until their last frame is written
 	pids     map[int]*job    // those whose supervisor lives
 	spare    *spare          // a supervisor without a command yet; nil while there is none
+	starts   chan struct{}   // has room for the supervisors that may be started at once: each holds a thread
 	forking  int             // supervisors that are being started; their pids are not known yet
 	early    map[int]syscall.WaitStatus
 	purging  int // jobs whose supervisor may kill everything: no other may start
@@ -51,13 +52,14 @@ func agentMain(lease time.Duration) int {
 	a := &agent{
 		first: os.Getpid() == 1, out: out,
 		jobs: map[uint64]*job{}, pids: map[int]*job{}, early: map[int]syscall.WaitStatus{},
-		cleanings: make(chan cleaning), ends: make(chan int, 1),
+		starts: make(chan struct{}, maxStarts), cleanings: make(chan cleaning), ends: make(chan int, 1),
 	}
 	a.unpurged.L = &a.mu
 
 	children := make(chan os.Signal, 1)
 	signal.Notify(children, syscall.SIGCHLD)
 	a.takeSignals()
+	warm(agentThreads)
 	go a.reap(children)
 	go a.makeSpare()
 	go func() { a.end(a.read(in, lease)) }()

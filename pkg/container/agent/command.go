@@ -3,7 +3,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -31,6 +30,10 @@ func (s *supervisor) start(c protocol.Command, input []byte) *protocol.Failure {
 	if err != nil {
 		return failure(startReason(err), err)
 	}
+	ours, err := p.ours(c.Stdin)
+	if err != nil {
+		return failure(protocol.Internal, err)
+	}
 	s.oomBefore, s.started = oomKills(), time.Now()
 	s.pid, err = syscall.ForkExec(program, c.Argv, &syscall.ProcAttr{
 		Env: env, Files: p.theirs(), Sys: &syscall.SysProcAttr{Setsid: true},
@@ -40,13 +43,12 @@ func (s *supervisor) start(c protocol.Command, input []byte) *protocol.Failure {
 		return failure(startReason(err), err)
 	}
 	volunteer(s.pid)
-	time.AfterFunc(volunteerAgain, volunteerAll)
 	if c.Stdin {
-		go feed(p.ours(0, "stdin"), input)
+		go feed(ours[0], input)
 	}
-	for i, name := range []string{"stdout", "stderr"} {
+	for i := range s.streams {
 		s.streams[i].kept = capture.NewCollector(c.Keep)
-		go s.collect(i, p.ours(i+1, name))
+		go s.collect(i, ours[i+1])
 	}
 	return nil
 }
@@ -172,11 +174,20 @@ func (p pipes) closeTheirs() {
 	}
 }
 
-func (p pipes) ours(i int, name string) *os.File {
-	if i == 0 {
-		return polled(p[0][1], name)
+// ours returns the ends that are not the command's.
+func (p pipes) ours(input bool) (c [3]*conn, err error) {
+	for i, name := range []string{"stdin", "stdout", "stderr"} {
+		switch {
+		case i > 0:
+			c[i], err = newConn(p[i][0], name)
+		case input:
+			c[i], err = newConn(p[i][1], name)
+		}
+		if err != nil {
+			return c, err
+		}
 	}
-	return polled(p[i][0], name)
+	return c, nil
 }
 
 // volunteerAgain is after what time those volunteer that the command started before it did
@@ -201,7 +212,7 @@ func volunteer(pid int) {
 }
 
 // feed writes input to w. A command that does not want it all is none of our business.
-func feed(w *os.File, input []byte) {
+func feed(w *conn, input []byte) {
 	defer w.Close()
 	w.Write(input)
 }
@@ -210,7 +221,7 @@ func feed(w *os.File, input []byte) {
 const readSize = 64 << 10
 
 // collect reads a stream to its end.
-func (s *supervisor) collect(i int, r io.ReadCloser) {
+func (s *supervisor) collect(i int, r *conn) {
 	defer r.Close()
 	buf := make([]byte, readSize)
 	for {

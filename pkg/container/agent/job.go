@@ -3,7 +3,6 @@
 package main
 
 import (
-	"os"
 	"syscall"
 	"time"
 
@@ -19,7 +18,7 @@ type job struct {
 	timeout  time.Duration
 	queue    *queue           // to the supervisor; nil before there is one
 	early    []protocol.Frame // for it, from before
-	link     *os.File
+	link     *conn
 	run      protocol.Frame // until the supervisor says that it starts it
 	dead     chan struct{}  // closed when the supervisor is reaped
 	over     chan struct{}  // closed when all is answered

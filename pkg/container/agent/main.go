@@ -16,7 +16,7 @@
 // its input does or no frame has come for [protocol.Lease]; then everything below it ends too.
 //
 // Neither process can be traced or read by commands of the same user. Neither asks for a
-// thread once it serves, as far as that can be arranged: where a limit on processes is
+// thread once it serves, as far as that can be arranged ([conn], [warm]): where a limit on processes is
 // reached, the Go runtime would end for want of one.
 package main
 
@@ -37,17 +37,19 @@ var build string
 // supervise is the first argument that makes a supervisor of the program.
 const supervise = "supervise"
 
-// Goroutines that may be in a system call at once, and so need a thread each.
+// Threads that may be wanted at once beside the one that waits for events and the runtime's own: one for
+// each goroutine in a call of the kernel, where those of a conn do not count, and one that runs another.
 const (
-	agentThreads      = 6
-	supervisorThreads = 2
+	maxStarts         = 2             // supervisors that the agent starts at once
+	agentThreads      = maxStarts + 6 // those, and who reaps, reads, lists and resets
+	supervisorThreads = 2             // one goroutine calls
 )
 
 func main() {
 	hide()
 	args := os.Args[1:]
 	if len(args) == 2 && args[0] == supervise {
-		prepare(1, supervisorThreads)
+		prepare(1)
 		os.Exit(supervisorMain(args[1] == sandboxed))
 	}
 	lease := protocol.Lease
@@ -59,7 +61,7 @@ func main() {
 		}
 		lease = d
 	}
-	prepare(2, agentThreads)
+	prepare(2)
 	os.Exit(agentMain(lease))
 }
 
@@ -71,15 +73,15 @@ const (
 	exitIO    = 4
 )
 
-func prepare(procs, threads int) {
+func prepare(procs int) {
 	runtime.GOMAXPROCS(procs)
-	warm(threads)
 	if err := subreaper(); err != nil {
 		complain("become a subreaper: %v", err)
 	}
 }
 
-// warm makes the runtime start n threads, which it keeps.
+// warm makes the runtime have n threads to spare, which it keeps. Signals must be taken before: that
+// takes two away.
 func warm(n int) {
 	ready, release := make(chan struct{}), make(chan struct{})
 	for range n {

@@ -20,12 +20,19 @@ const (
 // fork starts a supervisor and returns the link to it, the other end of which is its standard
 // input. Known is called with its pid under the lock, and returns its job, if it has one by
 // now. While supervisors start, no stray is killed, since it could be one of them.
-func (a *agent) fork(known func(pid int) *job) (*os.File, error) {
+func (a *agent) fork(known func(pid int) *job) (*conn, error) {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer syscall.Close(pair[1])
+	link, err := newConn(pair[0], "link")
+	if err != nil {
+		syscall.Close(pair[0])
+		return nil, err
+	}
+	a.starts <- struct{}{}
+	defer func() { <-a.starts }()
 	place := plain
 	if a.first {
 		place = sandboxed
@@ -58,10 +65,10 @@ func (a *agent) fork(known func(pid int) *job) (*os.File, error) {
 		clear(a.early)
 	}
 	if err != nil {
-		syscall.Close(pair[0])
+		link.Close()
 		return nil, err
 	}
-	return polled(pair[0], "link"), nil
+	return link, nil
 }
 
 // reap collects the dead and kills strays, at each signal and for each cleaning.

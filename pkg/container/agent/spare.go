@@ -2,16 +2,13 @@
 
 package main
 
-import (
-	"os"
-	"syscall"
-)
+import "syscall"
 
 // A spare is a supervisor that waits for a command. Most commands take less time than the start
 // of their supervisor, which so is over before they come.
 type spare struct {
 	pid  int
-	link *os.File // nil until it is known
+	link *conn // nil until it is known
 }
 
 func (s *spare) is(pid int) bool { return s != nil && s.pid == pid }

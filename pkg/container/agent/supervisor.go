@@ -58,6 +58,7 @@ func supervisorMain(inSandbox bool) int {
 	untaken(byDefault)                                // as commands want to find them
 	signal.Notify(make(chan os.Signal, 1), deadly...) // nobody reads: a command that signals everything does not end its supervisor
 	signal.Notify(children, syscall.SIGCHLD)
+	warm(supervisorThreads)
 	began, err := protocol.Read(link)
 	if err != nil {
 		return exitEOF // the agent has ended
@@ -95,7 +96,7 @@ var deadly = []os.Signal{
 }
 
 // requests returns the frames of link, until it ends.
-func requests(link *os.File) <-chan protocol.Frame {
+func requests(link *conn) <-chan protocol.Frame {
 	c := make(chan protocol.Frame)
 	go func() {
 		defer close(c)
@@ -128,6 +129,7 @@ func deadline(c protocol.Command, began protocol.Frame) time.Duration {
 // look waits for what happens until nothing is left to look after.
 func (s *supervisor) look(c protocol.Command, timeout time.Duration) int {
 	deadline, wake := time.NewTimer(timeout), time.NewTimer(time.Hour)
+	again := time.NewTimer(volunteerAgain)
 	var progress <-chan time.Time
 	if c.ProgressMS > 0 {
 		progress = time.NewTicker(time.Duration(c.ProgressMS) * time.Millisecond).C
@@ -153,6 +155,8 @@ func (s *supervisor) look(c protocol.Command, timeout time.Duration) int {
 			if !s.exited {
 				s.begin(timedOut)
 			}
+		case <-again.C:
+			volunteerAll()
 		case <-progress:
 			s.report()
 		case <-wake.C:

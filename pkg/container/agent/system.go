@@ -65,32 +65,6 @@ func untaken(disposition uintptr) {
 	}
 }
 
-// lowest is where the descriptors begin that this program keeps for itself.
-const lowest = 64
-
-// claim moves a descriptor to where no child can get it, and puts /dev/null in its place.
-func claim(fd int, name string) (*os.File, error) {
-	high, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_DUPFD_CLOEXEC, lowest)
-	if errno != 0 {
-		return nil, fmt.Errorf("move %s: %w", name, errno)
-	}
-	null, err := syscall.Open(os.DevNull, syscall.O_RDWR|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", os.DevNull, err)
-	}
-	defer syscall.Close(null)
-	if err := syscall.Dup3(null, fd, 0); err != nil {
-		return nil, fmt.Errorf("replace %s: %w", name, err)
-	}
-	return polled(int(high), name), nil
-}
-
-// polled returns fd as a file whose reads and writes hold no thread while they wait.
-func polled(fd int, name string) *os.File {
-	syscall.SetNonblock(fd, true) // where this does not work, a thread is held
-	return os.NewFile(uintptr(fd), name)
-}
-
 // closeOnExec keeps what else was inherited from children.
 func closeOnExec() {
 	names, _ := os.ReadDir("/proc/self/fd")

@@ -30,6 +30,7 @@ func (t *toolset) definition() toolkit.Definition {
 		Name: toolName, Title: "Make a picture",
 		Description: what + "Each picture is saved; the result names its path and id and shows it, or a preview if it is large. An earlier picture can be an input: image://ID. If a result names a job, collect it by job_id.",
 		Params:      params,
+		Judged:      []string{inputsSHA256},
 		Hints:       toolkit.Hints{NonDestructive: true, ClosedWorld: t.sketches()},
 		Effect:      t.effect(),
 		Deadline:    deadline,
@@ -133,11 +134,14 @@ func (o *order) arguments() json.RawMessage {
 	return toolkit.UsedArguments(map[string]any{
 		"prompt": o.Prompt, "n": max(o.N, 1), "size": o.Size.String(), "model": o.Model, "quality": o.Quality,
 		"background": o.Background, "output_format": o.Format, "output_compression": o.Compression, "moderation": o.Moderation,
-		"images": images, "mask": asNamed(o.maskRef), "inputs_sha256": o.sums(), "action": o.Action, "partial_images": o.Partials,
+		"images": images, "mask": asNamed(o.maskRef), inputsSHA256: o.sums(), "action": o.Action, "partial_images": o.Partials,
 		"input_fidelity": o.Fidelity, "complexity": o.Complexity, "frame_count": o.Frames, "seed": o.Seed,
 		"negative_prompt": o.Negative, "user": o.User, "file_name": o.name,
 	})
 }
+
+// inputsSHA256 is where [order.arguments] have the hashes of the pictures that go in.
+const inputsSHA256 = "inputs_sha256"
 
 // asNamed returns how a picture was named.
 func asNamed(ref string) string {

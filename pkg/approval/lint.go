@@ -9,13 +9,19 @@ import (
 )
 
 // lint returns what is no mistake and looks like one.
-func (p *Policy) lint(tools []string) (out Problems) {
+func (p *Policy) lint(o ParseOptions) (out Problems) {
+	tools := o.Tools
 	warn := func(line int, format string, args ...any) {
 		out = append(out, Problem{line, fmt.Sprintf(format, args...)})
 	}
 	for _, r := range p.rules {
 		for _, glob := range unmatched(r.tools, tools) {
 			warn(r.line, "rule %s: no tool is called %s; there are: %s", r.id, glob, strings.Join(tools, ", "))
+		}
+		for _, c := range r.args {
+			if known := o.arguments(r.tools); known != nil && !slices.Contains(known, c.path[0]) {
+				warn(r.line, "rule %s: %s: none of its tools has an argument of that name; there are: %s", r.id, c.pointer, strings.Join(known, ", "))
+			}
 		}
 		if d := p.shadow(r); d != nil {
 			warn(r.line, "rule %s never allows anything: rule %s in line %d denies all that it matches", r.id, d.id, d.line)
@@ -44,6 +50,22 @@ func unmatched(globs names, tools []string) (out []string) {
 		}
 	}
 	return out
+}
+
+// arguments returns all that the tools have which g matches, or nil where that is not known.
+func (o ParseOptions) arguments(g names) (out []string) {
+	for _, tool := range o.Tools {
+		if !g.match(tool) {
+			continue
+		}
+		of, known := o.Arguments[tool]
+		if !known {
+			return nil
+		}
+		out = append(out, of...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // shadow returns a deny that matches all that the allow r matches, or nil. It does not find every

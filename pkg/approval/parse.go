@@ -31,8 +31,11 @@ const DefaultSessionTTL = 30 * time.Minute
 type ParseOptions struct {
 	// Tools are the canonical names that rules can be about; a rule for none of them is a warning.
 	// Nil leaves that unchecked.
-	Tools  []string
-	Strict bool // warnings are errors
+	Tools []string
+	// Arguments are what those tools that are listed here have in [Action.Args]; a condition on what
+	// none of a rule's tools has is a warning, where all of them are listed.
+	Arguments map[string][]string
+	Strict    bool // warnings are errors
 }
 
 // Load reads the policy file at path, at most 1 MiB. Warnings and errors are those of [Parse].
@@ -97,7 +100,7 @@ func Parse(data []byte, o ParseOptions) (p *Policy, warnings Problems, err error
 	if err := r.err(); err != nil {
 		return nil, nil, err
 	}
-	warnings = p.lint(o.Tools)
+	warnings = p.lint(o)
 	if o.Strict && len(warnings) > 0 {
 		return nil, nil, warnings
 	}

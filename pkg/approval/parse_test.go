@@ -139,6 +139,7 @@ func TestRefusedFiles(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
+	arguments := map[string][]string{"Read": {"offset", "limit"}, "Glob": {"pattern"}}
 	const head = "version: 1\ndefault: ask\n"
 	tests := []struct {
 		name, text string
@@ -154,12 +155,15 @@ func TestWarnings(t *testing.T) {
 		{"a wider glob", head + "rules:\n  - {id: b, effect: allow, tools: ['R*']}\n  - {id: a, effect: deny, tools: ['R???']}\n", nil},
 		{"shadowed for other paths", head + "rules:\n  - {id: b, effect: allow, tools: [Read], paths: {globs: ['**']}}\n  - {id: a, effect: deny, tools: [Read], paths: {globs: [x]}}\n", nil},
 		{"shadowed with other arguments", head + "rules:\n  - {id: b, effect: allow, tools: [Read], args: {/limit: {max: 5}}}\n  - {id: a, effect: deny, tools: [Read], args: {/limit: {max: 4}}}\n", nil},
+		{"unknown argument", head + "rules:\n  - {id: a, effect: deny, tools: [Read], args: {/offset/x: {min: 1}, /lines: {min: 1}}}\n", []string{"line 4: rule a: /lines: none of its tools has an argument of that name; there are: limit, offset"}},
+		{"argument of one of them", head + "rules: [{id: a, effect: deny, tools: [Read, Glob], args: {/pattern: {present: true}}}]\n", nil},
+		{"argument of a tool that is not known", head + "rules: [{id: a, effect: deny, tools: [Read, Write], args: {/lines: {min: 1}}}]\n", nil},
 		{"everything", "version: 1\ndefault: allow\n", []string{"default: allow without a rule that denies"}},
 		{"everything but", "version: 1\ndefault: allow\nrules: [{id: a, effect: deny, tools: [Write]}]\n", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, warnings, err := approval.Parse([]byte(tt.text), approval.ParseOptions{Tools: tools})
+			_, warnings, err := approval.Parse([]byte(tt.text), approval.ParseOptions{Tools: tools, Arguments: arguments})
 			if err != nil || len(warnings) != len(tt.want) {
 				t.Fatalf("got %v, %v, want %d warnings", warnings, err, len(tt.want))
 			}
@@ -168,7 +172,7 @@ func TestWarnings(t *testing.T) {
 					t.Errorf("got %q, want %q in it", got, want)
 				}
 			}
-			_, _, err = approval.Parse([]byte(tt.text), approval.ParseOptions{Tools: tools, Strict: true})
+			_, _, err = approval.Parse([]byte(tt.text), approval.ParseOptions{Tools: tools, Arguments: arguments, Strict: true})
 			if (err != nil) != (len(tt.want) > 0) {
 				t.Errorf("strict: got %v", err)
 			}

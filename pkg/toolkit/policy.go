@@ -19,15 +19,24 @@ var suite = []string{
 	"apply_patch", "shell", "shell_job", "image_generation",
 }
 
-// policyTools returns the names that rules can be about.
-func (s *Server) policyTools() []string {
+// parsing says what rules can be about: the tools, and of this server's also the arguments.
+func (s *Server) parsing(strict bool) approval.ParseOptions {
 	out := slices.Clone(suite)
 	for _, name := range s.known {
 		if !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
-	return out
+	return approval.ParseOptions{Tools: out, Arguments: s.arguments, Strict: strict}
+}
+
+// judged returns the names that conditions on arguments can be about.
+func (d *Definition) judged() []string {
+	names := slices.Clone(d.Judged)
+	for _, p := range d.Params {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 // usePolicy has the file of --policy decide, where it is given.
@@ -49,7 +58,7 @@ func (r *run) usePolicy(c *cli.Context, s *Server) error {
 	}
 	guard := outOfReach{path: path, dirs: r.reachable(c), chosen: len(roots) == 0}
 	f, warnings, err := approval.OpenFile(path, approval.FileOptions{
-		ParseOptions: approval.ParseOptions{Tools: s.policyTools()},
+		ParseOptions: s.parsing(false),
 		Check:        guard.check,
 		Report: func(revision string, err error) {
 			if err != nil {

@@ -14,7 +14,7 @@ func (r *run) policyTest(c *cli.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	policy, _, err := approval.Load(words[0], approval.ParseOptions{Tools: s.policyTools()})
+	policy, _, err := approval.Load(words[0], s.parsing(false))
 	if err != nil {
 		return fmt.Errorf("policy test:\n%s", inFile(words[0], err))
 	}

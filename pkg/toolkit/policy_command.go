@@ -75,7 +75,7 @@ func (r *run) policyCheck(c *cli.Context, words []string) error {
 		return err
 	}
 	path := words[0]
-	p, warnings, err := approval.Load(path, approval.ParseOptions{Tools: s.policyTools(), Strict: c.Bool("strict")})
+	p, warnings, err := approval.Load(path, s.parsing(c.Bool("strict")))
 	if err != nil {
 		fmt.Fprintln(r.std.Err, inFile(path, err))
 		r.code = exitFailure

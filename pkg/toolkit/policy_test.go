@@ -38,6 +38,7 @@ func addStated(s *toolkit.Server, name string) error {
 				{Name: "count", Type: toolkit.Integer, Description: "a count"},
 				{Name: "fail", Type: toolkit.Boolean, Description: "whether the plan fails"},
 			},
+			Judged: []string{"judged"},
 		},
 		Plan: func(_ context.Context, _ *toolkit.Call, in stated) (stated, approval.Action, error) {
 			a := approval.Action{Args: in.Args, Count: in.Count}
@@ -122,6 +123,7 @@ func TestPolicyCommand(t *testing.T) {
 		{"check, bad", []string{"check", bad}, 1, nil, []string{bad + `:2: default: "Ask"`, bad + `:3: policy: unknown key "rule"`}},
 		{"check, looks bad", []string{"check", warns}, 0, []string{"is valid"}, []string{"warning: " + warns + ":4: rule a: no tool is called Reed"}},
 		{"check, strict", []string{"check", "--strict", warns}, 1, nil, []string{warns + ":4: rule a: no tool is called Reed"}},
+		{"check, arguments", []string{"check", "--strict", file(t, "version: 1\ndefault: ask\nrules:\n  - {id: a, effect: deny, tools: [Read], args: {/nope: {min: 1}}}\n")}, 1, nil, []string{":4: rule a: /nope: none of its tools has an argument of that name; there are: args, commands, count, fail, judged, paths"}},
 		{"check, missing", []string{"check", "/nowhere/p.yaml"}, 1, nil, []string{"policy /nowhere/p.yaml: no such file"}},
 		{"check, no file", []string{"check"}, 2, nil, []string{"policy check: want FILE"}},
 		{"no command", nil, 2, nil, []string{"want check, explain, test or schema"}},

@@ -64,6 +64,7 @@ type Definition struct {
 	Title       string
 	Description string // at most 60 words; says how results are capped and continued
 	Params      []Param
+	Judged      []string        // what a policy's conditions find in [approval.Action.Args] besides
 	Output      json.RawMessage // JSON schema of the structured result; nil where there is none
 	Hints       Hints
 	Effect      approval.Effect // of its actions; what the policy judges where Plan fails

@@ -18,10 +18,8 @@ func (p *Policy) lint(o ParseOptions) (out Problems) {
 		for _, glob := range unmatched(r.tools, tools) {
 			warn(r.line, "rule %s: no tool is called %s; there are: %s", r.id, glob, strings.Join(tools, ", "))
 		}
-		for _, c := range r.args {
-			if known := o.arguments(r.tools); known != nil && !slices.Contains(known, c.path[0]) {
-				warn(r.line, "rule %s: %s: none of its tools has an argument of that name; there are: %s", r.id, c.pointer, strings.Join(known, ", "))
-			}
+		for _, text := range o.unmet(r) {
+			warn(r.line, "rule %s: %s", r.id, text)
 		}
 		if d := p.shadow(r); d != nil {
 			warn(r.line, "rule %s never allows anything: rule %s in line %d denies all that it matches", r.id, d.id, d.line)
@@ -52,20 +50,39 @@ func unmatched(globs names, tools []string) (out []string) {
 	return out
 }
 
-// arguments returns all that the tools have which g matches, or nil where that is not known.
-func (o ParseOptions) arguments(g names) (out []string) {
+// unmet says which conditions of r none of its tools can meet, where all are known.
+func (o ParseOptions) unmet(r *rule) (out []string) {
+	var arguments []string
+	runs, touches := false, false
 	for _, tool := range o.Tools {
-		if !g.match(tool) {
+		if !r.tools.match(tool) {
 			continue
 		}
-		of, known := o.Arguments[tool]
+		f, known := o.Known[tool]
 		if !known {
 			return nil
 		}
-		out = append(out, of...)
+		arguments = append(arguments, f.Arguments...)
+		runs = runs || f.Effect == RunContained || f.Effect == RunCommands
+		touches = touches || f.Effect != RunContained && f.Effect != RunCommands && f.Effect != SeeCommands
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	if arguments == nil {
+		return nil // no tool, which is said already, or nothing to say
+	}
+	slices.Sort(arguments)
+	arguments = slices.Compact(arguments)
+	for _, c := range r.args {
+		if !slices.Contains(arguments, c.path[0]) {
+			out = append(out, fmt.Sprintf("%s: none of its tools has an argument of that name; there are: %s", c.pointer, strings.Join(arguments, ", ")))
+		}
+	}
+	if r.command != nil && !runs {
+		out = append(out, "command: none of its tools runs commands")
+	}
+	if r.paths != nil && !touches {
+		out = append(out, "paths: none of its tools says which files it touches; what commands touch is not known")
+	}
+	return out
 }
 
 // shadow returns a deny that matches all that the allow r matches, or nil. It does not find every

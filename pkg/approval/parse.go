@@ -32,10 +32,16 @@ type ParseOptions struct {
 	// Tools are the canonical names that rules can be about; a rule for none of them is a warning.
 	// Nil leaves that unchecked.
 	Tools []string
-	// Arguments are what those tools that are listed here have in [Action.Args]; a condition on what
-	// none of a rule's tools has is a warning, where all of them are listed.
-	Arguments map[string][]string
-	Strict    bool // warnings are errors
+	// Known are those of the tools of which more is known: a condition that none of a rule's tools can
+	// meet is a warning, where all of them are known.
+	Known  map[string]Facts
+	Strict bool // warnings are errors
+}
+
+// Facts are what is known of a tool's actions before there is one.
+type Facts struct {
+	Arguments []string // names in [Action.Args]
+	Effect    Effect
 }
 
 // Load reads the policy file at path, at most 1 MiB. Warnings and errors are those of [Parse].

@@ -139,7 +139,10 @@ func TestRefusedFiles(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
-	arguments := map[string][]string{"Read": {"offset", "limit"}, "Glob": {"pattern"}}
+	known := map[string]approval.Facts{
+		"Read": {Arguments: []string{"offset", "limit"}, Effect: approval.ReadFiles}, "Glob": {Arguments: []string{"pattern"}, Effect: approval.ReadFiles},
+		"shell": {Arguments: []string{"commands"}, Effect: approval.RunContained}, "shell_job": {Arguments: []string{"action"}, Effect: approval.SeeCommands},
+	}
 	const head = "version: 1\ndefault: ask\n"
 	tests := []struct {
 		name, text string
@@ -158,12 +161,16 @@ func TestWarnings(t *testing.T) {
 		{"unknown argument", head + "rules:\n  - {id: a, effect: deny, tools: [Read], args: {/offset/x: {min: 1}, /lines: {min: 1}}}\n", []string{"line 4: rule a: /lines: none of its tools has an argument of that name; there are: limit, offset"}},
 		{"argument of one of them", head + "rules: [{id: a, effect: deny, tools: [Read, Glob], args: {/pattern: {present: true}}}]\n", nil},
 		{"argument of a tool that is not known", head + "rules: [{id: a, effect: deny, tools: [Read, Write], args: {/lines: {min: 1}}}]\n", nil},
+		{"commands of files", head + "rules: [{id: a, effect: deny, tools: [Read, Glob, shell_job], command: {argv: [rm]}}]\n", []string{"rule a: command: none of its tools runs commands"}},
+		{"commands of some", head + "rules: [{id: a, effect: deny, tools: [Read, shell], command: {argv: [rm]}}]\n", nil},
+		{"files of commands", head + "rules: [{id: a, effect: deny, tools: ['shell*'], paths: {globs: [x]}}]\n", []string{"rule a: paths: none of its tools says which files it touches"}},
+		{"files of all", head + "rules: [{id: a, effect: deny, tools: ['*'], paths: {globs: [x]}}]\n", nil},
 		{"everything", "version: 1\ndefault: allow\n", []string{"default: allow without a rule that denies"}},
 		{"everything but", "version: 1\ndefault: allow\nrules: [{id: a, effect: deny, tools: [Write]}]\n", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, warnings, err := approval.Parse([]byte(tt.text), approval.ParseOptions{Tools: tools, Arguments: arguments})
+			_, warnings, err := approval.Parse([]byte(tt.text), approval.ParseOptions{Tools: tools, Known: known})
 			if err != nil || len(warnings) != len(tt.want) {
 				t.Fatalf("got %v, %v, want %d warnings", warnings, err, len(tt.want))
 			}
@@ -172,7 +179,7 @@ func TestWarnings(t *testing.T) {
 					t.Errorf("got %q, want %q in it", got, want)
 				}
 			}
-			_, _, err = approval.Parse([]byte(tt.text), approval.ParseOptions{Tools: tools, Arguments: arguments, Strict: true})
+			_, _, err = approval.Parse([]byte(tt.text), approval.ParseOptions{Tools: tools, Known: known, Strict: true})
 			if (err != nil) != (len(tt.want) > 0) {
 				t.Errorf("strict: got %v", err)
 			}

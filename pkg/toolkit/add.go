@@ -22,7 +22,7 @@ func Add[In, P, Out any](s *Server, t Tool[In, P, Out]) error {
 		return err
 	}
 	s.known = append(s.known, t.Name)
-	s.arguments[t.Name] = t.Definition.judged()
+	s.facts[t.Name] = t.Definition.facts()
 	shown, ok := s.opts.Names.shown(t.Name)
 	if !ok {
 		return nil

@@ -19,7 +19,7 @@ var suite = []string{
 	"apply_patch", "shell", "shell_job", "image_generation",
 }
 
-// parsing says what rules can be about: the tools, and of this server's also the arguments.
+// parsing says what rules can be about: the tools, and of this server's also what they do.
 func (s *Server) parsing(strict bool) approval.ParseOptions {
 	out := slices.Clone(suite)
 	for _, name := range s.known {
@@ -27,16 +27,16 @@ func (s *Server) parsing(strict bool) approval.ParseOptions {
 			out = append(out, name)
 		}
 	}
-	return approval.ParseOptions{Tools: out, Arguments: s.arguments, Strict: strict}
+	return approval.ParseOptions{Tools: out, Known: s.facts, Strict: strict}
 }
 
-// judged returns the names that conditions on arguments can be about.
-func (d *Definition) judged() []string {
-	names := slices.Clone(d.Judged)
+// facts returns what is known of the tool's actions.
+func (d *Definition) facts() approval.Facts {
+	f := approval.Facts{Arguments: slices.Clone(d.Judged), Effect: d.Effect}
 	for _, p := range d.Params {
-		names = append(names, p.Name)
+		f.Arguments = append(f.Arguments, p.Name)
 	}
-	return names
+	return f
 }
 
 // usePolicy has the file of --policy decide, where it is given.

@@ -47,9 +47,9 @@ type Server struct {
 	known    []string    // canonical names, in the order added
 	tools    []string    // names as shown, of those that are served
 
-	canonical map[string]string   // name as shown -> canonical name
-	arguments map[string][]string // that a policy can look at, by canonical name
-	works     map[string]work     // of the tools that are served, by canonical name
+	canonical map[string]string         // name as shown -> canonical name
+	facts     map[string]approval.Facts // by canonical name
+	works     map[string]work           // of the tools that are served, by canonical name
 }
 
 // NewServer returns a server without tools.
@@ -75,7 +75,7 @@ func NewServer(o Options) (*Server, error) {
 	if o.Nonces == nil {
 		o.Nonces = &seal.Nonces{}
 	}
-	s := &Server{opts: o, slots: make(chan struct{}, o.Concurrent), canonical: map[string]string{}, arguments: map[string][]string{}, works: map[string]work{}}
+	s := &Server{opts: o, slots: make(chan struct{}, o.Concurrent), canonical: map[string]string{}, facts: map[string]approval.Facts{}, works: map[string]work{}}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Version: o.Version}, &mcp.ServerOptions{
 		Instructions: o.Instructions,
 		Logger:       newBridge(o.Log),

@@ -127,7 +127,7 @@ func (r Rule) checkRunner() error {
 		case !runner(b):
 		case !pt.Exact:
 			return fmt.Errorf("argv: %s runs whatever its words say, so an allow of it allows everything: name all of its words and set exact: true%s", name, unwrapped(b))
-		case slices.Contains(shells, b) && !script(pt.Argv[1:]), slices.Contains(interpreters, b) && len(pt.Argv) < 2:
+		case isAmong(shells, b) && !script(pt.Argv[1:]), isAmong(interpreters, b) && len(pt.Argv) < 2:
 			return fmt.Errorf("argv: %s without a script runs what it reads from its input: name the script, such as [%s, ./build.sh]", name, name)
 		}
 	}

@@ -51,7 +51,7 @@ func TestCheck(t *testing.T) {
 		{"a wrapper that passes", allow(command.Pattern{Argv: words("timeout")}), []string{"passes through it without a rule"}},
 		{"a script by its path", allow(command.Pattern{Argv: words("./build.sh")}), nil},
 	}
-	for _, runner := range []string{"sh", "bash", "/bin/bash", "dash", "zsh", "python", "python3", "perl", "node", "env", "xargs", "sudo", "doas", "su", "eval", "source", ".", "ssh", "busybox", "awk", "parallel", "watch", "make", "export"} {
+	for _, runner := range []string{"sh", "bash", "/bin/bash", "dash", "zsh", "python", "python3", "python3.12", "php8.2", "vim.tiny", "original-awk", "perl", "node", "env", "xargs", "sudo", "doas", "su", "eval", "source", ".", "ssh", "busybox", "awk", "parallel", "watch", "make", "export"} {
 		tests = append(tests, struct {
 			name string
 			rule command.Rule

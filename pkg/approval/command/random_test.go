@@ -152,6 +152,8 @@ ssh host %q
 strace -f -o f %s
 linux64 %s
 setarch x86_64 -R %s
+setarch --uname-2.6 %s
+setarch -R %s
 x86_64 %s
 choom -n 5 -- %s
 sg group -c %q

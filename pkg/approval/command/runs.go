@@ -8,12 +8,19 @@ import (
 )
 
 // shells read commands from `-c`, from a file, or from their input.
-var shells = []string{"sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "ksh93", "mksh", "lksh", "oksh", "pdksh", "rksh", "yash", "posh", "hush", "csh", "tcsh", "fish"}
+var shells = []string{"sh", "bash", "bash-static", "rbash", "dash", "ash", "zsh", "zsh-static", "ksh", "ksh93", "mksh", "mksh-static", "lksh", "oksh", "pdksh", "rksh", "yash", "posh", "hush", "csh", "tcsh", "fish"}
 
 // interpreters run programs in languages that are not read here.
 var interpreters = []string{
 	"python", "python2", "python3", "pypy", "pypy3", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "tclsh", "expect", "guile",
-	"awk", "gawk", "mawk", "nawk", "pwsh", "powershell", "osascript", "Rscript", "R", "julia", "groovy", "jshell", "ed", "ex", "vi", "vim", "nvim", "emacs", "make", "gmake",
+	"awk", "gawk", "mawk", "nawk", "original-awk", "pwsh", "powershell", "osascript", "Rscript", "R", "julia", "groovy", "jshell", "make", "gmake",
+	"ed", "ex", "vi", "vim", "vim.basic", "vim.tiny", "vim.nox", "vim.gtk3", "view", "rview", "rvim", "nvim", "emacs", "emacs-nox", "emacs-gtk",
+}
+
+// isAmong reports whether name is on the list, or one of its versions, as python3.12 is of python.
+func isAmong(list []string, name string) bool {
+	end := strings.IndexAny(name, "0123456789")
+	return slices.Contains(list, name) || end > 0 && slices.Contains(list, strings.TrimSuffix(name[:end], "-"))
 }
 
 // builtins run what their words say, or change what later words mean.
@@ -25,7 +32,7 @@ var builtins = []string{
 // runner reports whether a program runs what its words say, so that its name alone allows nothing.
 func runner(name string) bool {
 	_, wraps := wrapperOf(name)
-	return wraps || slices.Contains(shells, name) || slices.Contains(interpreters, name) || slices.Contains(builtins, name)
+	return wraps || isAmong(shells, name) || isAmong(interpreters, name) || slices.Contains(builtins, name)
 }
 
 // runsOthers reports whether a call runs what its words say, or in find writes.
@@ -99,9 +106,9 @@ func (r *reading) runs(words []text, p place) {
 		r.call(append([]text{{value: "git"}, {value: sub}}, args...), p.inside(name))
 	}
 	switch w, wraps := wrapperOf(name); {
-	case slices.Contains(shells, name):
+	case isAmong(shells, name):
 		r.shell(name, args, p)
-	case slices.Contains(interpreters, name):
+	case isAmong(interpreters, name):
 		r.interpreter(name, args, p)
 	case name == "command" && len(args) > 0 && isOption(args[0].value) && strings.ContainsAny(args[0].value, "vV"):
 		// it only says what the name stands for
@@ -211,7 +218,10 @@ func (r *reading) executes(name string, args []text, p place) {
 func (r *reading) sources(args []text, p place) {
 	r.unclear(p, "parallel makes commands from its input")
 	from := slices.IndexFunc(args, func(w text) bool { return strings.HasPrefix(w.value, ":::") })
-	if from < 0 || len(wrappers["parallel"].starts(args[:from])) > 0 {
+	if from < 0 {
+		return
+	}
+	if found, _ := wrappers["parallel"].starts(args[:from]); len(found) > 0 {
 		return
 	}
 	for _, a := range args[from+1:] {

@@ -11,6 +11,7 @@ type wrapper struct {
 	values   string   // letters of options whose value follows
 	long     []string // long options; with = at the end those whose value may be the next word
 	operands int      // words before the command
+	optional bool     // they may be left out
 	assigns  bool     // NAME=VALUE may stand before the command
 	joined   bool     // a shell reads the words, joined by blanks
 }
@@ -40,7 +41,7 @@ var wrappers = map[string]wrapper{
 	"ionice":  {flags: "t", values: "cnpPu", long: []string{"class=", "classdata=", "pid=", "ignore"}},
 	"stdbuf":  {values: "ioe", long: []string{"input=", "output=", "error="}},
 	"taskset": {flags: "acp", operands: 1, long: []string{"all-tasks", "cpu-list", "pid"}},
-	"chrt":    {flags: "abdefimoprRv", values: "TPD", operands: 1},
+	"chrt":    {flags: "abdefimoprRv", values: "TPD", operands: 1, optional: true},
 	"setsid":  {flags: "cfw", long: []string{"ctty", "fork", "wait"}},
 	"flock": {flags: "sxenuFov", values: "wE", operands: 1, long: []string{
 		"shared", "exclusive", "unlock", "nonblock", "nb", "close", "no-fork", "verbose", "timeout=", "wait=", "conflict-exit-code=",
@@ -62,13 +63,14 @@ var wrappers = map[string]wrapper{
 	"busybox": {}, "toybox": {}, "nohup": {},
 	"command": {flags: "pvV"}, "builtin": {}, "exec": {flags: "cl", values: "a"}, "coproc": {}, "noglob": {}, "nocorrect": {}, "-": {}, "--": {}, "{": {},
 	"repeat": {operands: 1}, "strace": {flags: "cCdfFhikqrtTvVwxyz", values: "abeEIoOpPsSuUX"}, "ltrace": {values: "abeFlnopsuwxX", flags: "cCfhiLrStTV"},
-	"gdb": {}, "valgrind": {}, "perf": {operands: 1}, "prlimit": {}, "setpriv": {}, "setarch": {operands: 1}, "numactl": {}, "cgexec": {values: "g"},
+	"gdb": {}, "valgrind": {}, "perf": {operands: 1}, "prlimit": {}, "setpriv": {}, "setarch": {operands: 1, optional: true, flags: "BFILRSTXZ3v"}, "numactl": {}, "cgexec": {values: "g"},
 	"systemd-run": {}, "dbus-run-session": {}, "firejail": {}, "bwrap": {}, "fakeroot": {}, "unbuffer": {flags: "p"}, "rlwrap": {}, "entr": {},
 	"torsocks": {}, "proxychains": {}, "proxychains4": {}, "catchsegv": {}, "capsh": {}, "start-stop-daemon": {}, "npx": {}, "uvx": {},
 }
 
 // More wrappers, of which a word or two say enough.
 var moreWrappers = map[string]wrapper{
+	"not": {}, "and": {}, "or": {}, "begin": {}, // of fish
 	"linux32": {}, "linux64": {}, "i386": {}, "i686": {}, "x86_64": {}, "uname26": {}, "choom": {values: "np"},
 	"sg": {operands: 1, joined: true}, "gosu": {operands: 1}, "su-exec": {operands: 1}, "setuidgid": {operands: 1}, "envuidgid": {operands: 1},
 	"envdir": {operands: 1}, "softlimit": {}, "chpst": {}, "tini": {}, "dumb-init": {}, "eatmydata": {}, "xvfb-run": {}, "ssh-agent": {},
@@ -87,18 +89,19 @@ func wrapperOf(name string) (wrapper, bool) {
 	return w, ok
 }
 
-// starts returns where in args the command may begin, the likeliest first.
-func (w wrapper) starts(args []text) []int {
+// starts returns where in args the command may begin, the likeliest first. That it begins with what
+// may be an operand is less likely.
+func (w wrapper) starts(args []text) (found, unlikely []int) {
 	s := starts{wrapper: w, args: args, seen: map[[2]int]bool{}}
 	s.from(0, w.operands)
-	return s.found
+	return s.found, s.unlikely
 }
 
 type starts struct {
 	wrapper
-	args  []text
-	seen  map[[2]int]bool
-	found []int
+	args            []text
+	seen            map[[2]int]bool
+	found, unlikely []int
 }
 
 // from goes on at word i, with so many operands left before the command.
@@ -122,6 +125,9 @@ func (s *starts) from(i, left int) {
 		case s.assigns && (strings.IndexByte(a, '=') >= 0 || a == "-"): // whatever the name
 		case left > 0:
 			left--
+			if s.optional {
+				s.unlikely = append(s.unlikely, i)
+			}
 		default:
 			s.found = append(s.found, i)
 			return
@@ -166,11 +172,11 @@ func (s *starts) widthLong(name string, attached bool, either func()) int {
 // unwrap searches the commands that a wrapper may run.
 func (r *reading) unwrap(w wrapper, words []text, p place) {
 	name, args := base(words[0]), words[1:]
-	found := w.starts(args)
+	found, unlikely := w.starts(args)
 	if len(found) == 0 && slices.Contains(startShells, name) {
 		r.stdin(name, variants("sh"), p)
 	}
-	for _, i := range found {
+	for _, i := range append(found, unlikely...) {
 		inner := args[i:]
 		switch {
 		case w.joined: // or not, as with `watch -x`

@@ -31,6 +31,7 @@ type job struct {
 	killed   bool  // the server wants it to end
 	dropped  bool  // a reset ends it
 	purges   bool  // counted in agent.purging
+	forced   int   // processes below a supervisor that the agent ended with it
 	oom      int64 // kills by the memory limit before it began
 	asked    map[uint64]protocol.Kind
 	timers   []*time.Timer
@@ -228,6 +229,7 @@ func (j *job) purge() {
 func (j *job) force() {
 	a := j.agent
 	complain("supervisor %d of command %d does not answer: kill", j.pid, j.id)
+	j.forced = len(below(processes(), j.pid, alive))
 	switch {
 	case a.first && len(a.jobs) == 1:
 		syscall.Kill(-1, syscall.SIGKILL)
@@ -243,6 +245,7 @@ func (j *job) finish(killed int) {
 	spoke, answered, dropped := j.spoke, j.answered, j.dropped
 	orphaned := j.left && !j.ended && len(j.asked) == 0
 	late := monotonic() >= j.began+j.timeout
+	killed = max(killed, j.forced) // some may have been counted twice
 	j.agent.mu.Unlock()
 	switch {
 	case dropped && !answered:

@@ -200,6 +200,9 @@ func (r *run) options(c *cli.Context) (o Options, err error) {
 		Name: r.app.Name, Version: version(),
 		MaxOutput: c.Int("max-output"), Concurrent: c.Int("max-concurrent"),
 	}
+	if err := rootsGiven(r.app.Name, c.StringSlice("root")); err != nil {
+		return o, err
+	}
 	if r.app.Instructions != nil {
 		o.Instructions = r.app.Instructions(c)
 	}

@@ -65,6 +65,23 @@ func (g *outOfReach) checkRoots(uris []string) error {
 	return err
 }
 
+// rootsGiven refuses a root that is no directory's name: leaving it out would give the choice to clients.
+func rootsGiven(program string, roots []string) error {
+	env := envName(program, "root")
+	if v, set := os.LookupEnv(env); set && v == "" {
+		return fmt.Errorf("%s is set and empty: name the directories, or unset it", env)
+	}
+	for _, root := range roots {
+		if root == "" {
+			return fmt.Errorf("--root is empty: name the directory, or leave the flag out (the same for %s)", env)
+		}
+		if _, err := filepath.Abs(root); err != nil {
+			return fmt.Errorf("--root %s: %w", root, err)
+		}
+	}
+	return nil
+}
+
 // lieApart refuses roots of which one lies in another: a rule about a path below the one would
 // not hold for the same file below the other.
 func lieApart(roots []string) error {

@@ -23,10 +23,10 @@ func choosesPrograms(name string) bool {
 func choosesHelpers(name string) bool {
 	switch name {
 	case "HOME", "XDG_CONFIG_HOME", "SHELL", "VISUAL", "BROWSER", "LESSOPEN", "LESSCLOSE", "MAKEFLAGS", "MANROFFOPT", "GOFLAGS", "GOROOT", "CC", "CXX",
-		"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "RUBYOPT", "RUBYLIB", "RSYNC_RSH", "CVS_RSH", "TAR_OPTIONS", "CLASSPATH":
+		"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "RUBYOPT", "RUBYLIB", "RSYNC_RSH", "CVS_RSH", "TAR_OPTIONS", "CLASSPATH", "CARGO", "RUSTC":
 		return true
 	}
-	return hasPrefix(name, "GIT_", "SSH_", "PYTHON", "PERL", "NODE_", "NPM_CONFIG_", "npm_config_", "LUA_") ||
+	return hasPrefix(name, "GIT_", "SSH_", "PYTHON", "PERL", "NODE_", "RUSTC_", "NPM_CONFIG_", "npm_config_", "LUA_") ||
 		strings.HasSuffix(name, "EDITOR") || strings.HasSuffix(name, "PAGER") || strings.HasSuffix(name, "_PRELOAD")
 }
 

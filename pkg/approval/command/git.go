@@ -43,6 +43,12 @@ func (r *reading) git(args []text, p place) {
 		if len(rest) > 2 && rest[1].value == "run" {
 			r.call(rest[2:], p.inside("git bisect run"))
 		}
+	case "config":
+		for _, a := range rest {
+			if command, ok := strings.CutPrefix(a.value, "!"); ok {
+				r.evaluate(text{value: command, computed: a.computed}, "git config", p)
+			}
+		}
 	case "submodule":
 		if i := slices.IndexFunc(rest, func(w text) bool { return w.value == "foreach" }); i >= 0 {
 			inner := rest[i+1:]

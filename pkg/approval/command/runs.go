@@ -13,8 +13,8 @@ var shells = []string{"sh", "bash", "bash-static", "rbash", "dash", "ash", "zsh"
 // interpreters run programs in languages that are not read here.
 var interpreters = []string{
 	"python", "python2", "python3", "pypy", "pypy3", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "tclsh", "expect", "guile",
-	"awk", "gawk", "mawk", "nawk", "original-awk", "pwsh", "powershell", "osascript", "Rscript", "R", "julia", "groovy", "jshell", "make", "gmake",
-	"ed", "ex", "vi", "vim", "vim.basic", "vim.tiny", "vim.nox", "vim.gtk3", "view", "rview", "rvim", "nvim", "emacs", "emacs-nox", "emacs-gtk",
+	"awk", "gawk", "mawk", "nawk", "original-awk", "pwsh", "powershell", "osascript", "Rscript", "R", "julia", "irb", "pry", "ipython", "ghci", "groovy", "jshell", "make", "gmake",
+	"ed", "ex", "vi", "vim", "vim.basic", "vim.tiny", "vim.nox", "vim.gtk3", "vimdiff", "view", "rview", "rvim", "nvim", "emacs", "emacs-nox", "emacs-gtk",
 }
 
 // isAmong reports whether name is on the list, or one of its versions, as python3.12 is of python.
@@ -45,7 +45,7 @@ func runsOthers(words []text) bool {
 		return true
 	}
 	name = base(words[0])
-	return runner(name) || slices.ContainsFunc(words[1:], func(w text) bool {
+	return runner(name) || len(carried(words)) > 0 || slices.ContainsFunc(words[1:], func(w text) bool {
 		switch name {
 		case "find", "fd", "fdfind":
 			return slices.Contains(executes, w.value) || slices.Contains(findWrites, w.value)
@@ -100,8 +100,16 @@ func (r *reading) runs(words []text, p place) {
 		r.crontab(p)
 	case "go":
 		r.goRuns(args, p)
+	case "capsh": // behind -- stand the words of a shell
+		if i := slices.IndexFunc(args, func(a text) bool { return a.value == "--" || a.value == "==" }); i >= 0 {
+			r.shell("bash", args[i+1:], p)
+		}
 	}
 	r.values(name, args, p)
+	for _, inner := range carried(words) {
+		r.call(inner, p.inside(name))
+		p.again = true
+	}
 	if sub, ok := strings.CutPrefix(name, "git-"); ok {
 		r.call(append([]text{{value: "git"}, {value: sub}}, args...), p.inside(name))
 	}

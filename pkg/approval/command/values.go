@@ -7,6 +7,13 @@ import (
 
 // commandOptions are the options, of programs that are no wrappers, whose value is a command.
 var commandOptions = map[string][]string{
+	"entr":              {"-s"},
+	"gdb":               {"-ex", "--eval-command", "-iex", "--init-eval-command"},
+	"install":           {"--strip-program"},
+	"npm":               {"-c", "--call"},
+	"npx":               {"-c", "--call"},
+	"pnpm":              {"-c", "--shell-mode"},
+	"rg":                {"--pre", "--hostname-bin"},
 	"rsync":             {"-e", "--rsh", "--rsync-path"},
 	"scp":               {"-S"},
 	"sftp":              {"-S", "-D"},
@@ -15,15 +22,19 @@ var commandOptions = map[string][]string{
 	"start-stop-daemon": {"-x", "--exec", "-a", "--startas"},
 	"tar":               {"-I", "--use-compress-program", "--checkpoint-action", "--to-command", "-F", "--info-script", "--new-volume-script", "--rsh-command", "--rmt-command"},
 
-	"git archive":   {"--exec"},
-	"git clone":     {"-u", "--upload-pack"},
-	"git difftool":  {"-x", "--extcmd"},
-	"git fetch":     {"--upload-pack"},
+	"git archive":  {"--exec"},
+	"git clone":    {"-u", "--upload-pack"},
+	"git difftool": {"-x", "--extcmd"},
+	"git fetch":    {"--upload-pack"},
+	"git filter-branch": {
+		"--env-filter", "--tree-filter", "--index-filter", "--parent-filter", "--msg-filter", "--commit-filter", "--tag-name-filter", "--setup",
+	},
 	"git grep":      {"--open-files-in-pager"},
 	"git ls-remote": {"--upload-pack", "--exec"},
 	"git pull":      {"--upload-pack"},
 	"git push":      {"--receive-pack", "--exec"},
 	"git rebase":    {"-x", "--exec"},
+	"git shell":     {"-c"},
 }
 
 // goRuns notes an option of go with which it runs another program.
@@ -38,15 +49,18 @@ func (r *reading) goRuns(args []text, p place) {
 // commandValues returns the commands that options of a program name.
 func commandValues(program string, args []text) (commands []text) {
 	options := commandOptions[program]
+	if program == "tar" {
+		args = dashed(args)
+	}
 	for i, a := range args {
 		for _, o := range options {
 			value, given, attached := optionValue(o, a.value, slices.Contains(longStyle, program))
 			switch {
 			case given && attached:
-				commands = append(commands, text{value: strings.TrimPrefix(value, "exec="), computed: a.computed})
+				commands = append(commands, text{value: bare(value), computed: a.computed})
 			case given && i+1 < len(args):
 				next := args[i+1]
-				next.value = strings.TrimPrefix(next.value, "exec=")
+				next.value = bare(next.value)
 				commands = append(commands, next)
 			}
 		}
@@ -55,6 +69,31 @@ func commandValues(program string, args []text) (commands []text) {
 		}
 	}
 	return commands
+}
+
+// bare returns a command without what tells it from other values of its option.
+func bare(value string) string {
+	for _, prefix := range []string{"exec=", "shell ", "!"} {
+		value = strings.TrimPrefix(value, prefix)
+	}
+	return value
+}
+
+// dashed returns the words of tar with its old-style options, if there are any, as options: letters without
+// a dash, whose values follow in their order.
+func dashed(args []text) []text {
+	if len(args) == 0 || args[0].value == "" || isOption(args[0].value) {
+		return args
+	}
+	rest := args[1:]
+	var out []text
+	for _, letter := range args[0].value {
+		out = append(out, text{value: "-" + string(letter), computed: args[0].computed})
+		if strings.ContainsRune("bCfFgHIKLNTVX", letter) && len(rest) > 0 {
+			out, rest = append(out, rest[0]), rest[1:]
+		}
+	}
+	return append(out, rest...)
 }
 
 // optionValue returns the value that is attached to a word, if the word may be the option: abbreviated, or a letter behind others.

@@ -12,6 +12,7 @@ type wrapper struct {
 	long     []string // long options; with = at the end those whose value may be the next word
 	operands int      // words before the command
 	optional bool     // they may be left out
+	anywhere bool     // the command may begin at any word, since options take several
 	assigns  bool     // NAME=VALUE may stand before the command
 	joined   bool     // a shell reads the words, joined by blanks
 }
@@ -64,8 +65,8 @@ var wrappers = map[string]wrapper{
 	"command": {flags: "pvV"}, "builtin": {}, "exec": {flags: "cl", values: "a"}, "coproc": {}, "noglob": {}, "nocorrect": {}, "-": {}, "--": {}, "{": {},
 	"repeat": {operands: 1}, "strace": {flags: "cCdfFhikqrtTvVwxyz", values: "abeEIoOpPsSuUX"}, "ltrace": {values: "abeFlnopsuwxX", flags: "cCfhiLrStTV"},
 	"gdb": {}, "valgrind": {}, "perf": {operands: 1}, "prlimit": {}, "setpriv": {}, "setarch": {operands: 1, optional: true, flags: "BFILRSTXZ3v"}, "numactl": {}, "cgexec": {values: "g"},
-	"systemd-run": {}, "dbus-run-session": {}, "firejail": {}, "bwrap": {}, "fakeroot": {}, "unbuffer": {flags: "p"}, "rlwrap": {}, "entr": {},
-	"torsocks": {}, "proxychains": {}, "proxychains4": {}, "catchsegv": {}, "capsh": {}, "start-stop-daemon": {}, "npx": {}, "uvx": {},
+	"systemd-run": {}, "proot": {anywhere: true}, "cpulimit": {}, "nocache": {}, "chronic": {}, "ifne": {}, "tsocks": {}, "flatpak-spawn": {}, "dbus-run-session": {}, "firejail": {}, "bwrap": {anywhere: true}, "fakeroot": {}, "unbuffer": {flags: "p"}, "rlwrap": {}, "entr": {},
+	"torsocks": {}, "proxychains": {}, "proxychains4": {}, "catchsegv": {}, "capsh": {}, "start-stop-daemon": {}, "npx": {}, "uvx": {}, "bunx": {},
 }
 
 // More wrappers, of which a word or two say enough.
@@ -92,6 +93,14 @@ func wrapperOf(name string) (wrapper, bool) {
 // starts returns where in args the command may begin, the likeliest first. That it begins with what
 // may be an operand is less likely.
 func (w wrapper) starts(args []text) (found, unlikely []int) {
+	if w.anywhere {
+		for i, a := range args {
+			if a.computed || !isOption(a.value) {
+				found = append(found, i)
+			}
+		}
+		return found, nil
+	}
 	s := starts{wrapper: w, args: args, seen: map[[2]int]bool{}}
 	s.from(0, w.operands)
 	return s.found, s.unlikely

@@ -83,6 +83,7 @@ var modules = map[string][]string{
 	"github.com/bmatcuk/doublestar/v4":  {"pkg", "internal"},
 	"github.com/containerd/errdefs":     {"pkg/container"},
 	"github.com/docker":                 {"pkg/container"},
+	"github.com/distribution/reference": {"pkg/container"},
 	"github.com/google/go-cmp":          {"tests"},
 	"github.com/google/jsonschema-go":   {"pkg/approval"},
 	"github.com/mattn/go-isatty":        {"pkg/toolkit"},

@@ -19,7 +19,7 @@ var (
 // params are the arguments. Those that the Responses API's tool of the same name has are called
 // as there: gateways send them as they are.
 var params = []toolkit.Param{
-	{Name: "prompt", Type: toolkit.String, Description: "What to show, up to 32000 characters; needed unless job_id is given.", Example: `"a red boat on a lake at dawn"`},
+	{Name: "prompt", Type: toolkit.String, Verbatim: true, Description: "What to show, up to 32000 characters; needed unless job_id is given.", Example: `"a red boat on a lake at dawn"`},
 	{Name: "action", Type: toolkit.String, Enum: actions, Description: "edit changes images, generate makes a new picture; auto is edit where there are images."},
 	{Name: "images", Type: toolkit.Array, Description: "Pictures to edit or to use, PNG, JPEG or WebP: paths, image://ID of earlier ones, or data: URLs.", Example: `["image://ID"]`},
 	{Name: "mask", Type: toolkit.String, Aliases: []string{"input_image_mask_url", "mask_image"}, Description: "PNG of the size of the first image; where it is transparent may be painted.", Example: `"mask.png"`},

@@ -153,6 +153,7 @@ func TestAccepted(t *testing.T) {
 		warning string // "": none
 	}{
 		"a prompt":       {want: base},
+		"a prompt null":  {args: args{"prompt": "null"}, want: with(func(r *provider.Request) { r.Prompt = "null" })},
 		"nulls":          {args: args{"size": nil, "n": "", "quality": "null", "images": nil, "mask": nil, "user": nil, "input_image_mask": nil}, want: base},
 		"V1 transparent": {args: args{"background": "transparent"}, want: with(func(r *provider.Request) { r.Background, r.Format = "transparent", provider.PNG })},
 		"V2 png":         {args: args{"output_compression": 80}, want: base, warning: "output_compression"},

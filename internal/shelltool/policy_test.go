@@ -60,7 +60,7 @@ func TestThePolicySeesWhatRuns(t *testing.T) {
 	stdin := "x"
 	want := approval.Action{
 		Tool: "shell", Effect: approval.RunContained,
-		Args: []byte(`{"commands":["make\ntest"],"env":{"A":"1"},"max_output_length":30000,"stdin":"x","timeout_ms":120000,"working_directory":"src"}`),
+		Args: []byte(`{"commands":["make\ntest"],"env":{"A":"1"},"max_output_length":30000,"stdin":"x","timeout_ms":120000,"working_directory":"/data/src"}`),
 		Shell: &approval.Shell{
 			Commands: []string{"make\ntest"}, Dialect: "bash", Dir: "/data/src", Env: map[string]string{"A": "1"}, Stdin: &stdin,
 			Image: "debian:12", ImageID: "sha256:abc", Profile: "safe", Network: "none", Mounts: []string{root + ":/data", other + ":/other:ro"},

@@ -117,8 +117,11 @@ func (o *settings) checkHost() error {
 	return nil
 }
 
-func (o *settings) readCommands(*cli.Context) error {
+func (o *settings) readCommands(c *cli.Context) error {
 	const most = 24 * time.Hour
+	if !c.IsSet("timeout") {
+		o.timeout = min(o.timeout, o.maxTimeout)
+	}
 	switch {
 	case o.shell == "" || strings.HasPrefix(o.shell, "-") || strings.ContainsAny(o.shell, " \t\n\x00"):
 		return fmt.Errorf("--shell %q: want the path or name of a shell, without arguments, such as /bin/bash", o.shell)
@@ -152,7 +155,6 @@ func (o *settings) readLimits(c *cli.Context) error {
 }
 
 var (
-	imageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
 	userName  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$`)
 	plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 )
@@ -169,8 +171,8 @@ func (o *settings) readContainer(c *cli.Context) error {
 	switch {
 	case err1 != nil || err2 != nil || err3 != nil:
 		return errors.Join(err1, err2, err3)
-	case !imageName.MatchString(o.config.Image):
-		return fmt.Errorf("--image %q: want a name such as debian:12, or name@sha256:digest", o.config.Image)
+	case container.CheckImage(o.config.Image) != nil:
+		return fmt.Errorf("--image %q: want a name such as debian:12, or name@sha256:digest: %w", o.config.Image, container.CheckImage(o.config.Image))
 	case o.config.PullTimeout <= 0:
 		return fmt.Errorf("--pull-timeout %s: want more than 0", o.config.PullTimeout)
 	case o.config.Runtime != "" && !plainName.MatchString(o.config.Runtime):

@@ -30,6 +30,7 @@ func TestRefusedFlags(t *testing.T) {
 		"--image=":                        `--image "": want a name`,
 		"--image=-x":                      `--image "-x": want a name`,
 		"--image=a b":                     `--image "a b": want a name`,
+		"--image=BAD::":                   `--image "BAD::": want a name such as debian:12, or name@sha256:digest: invalid reference format`,
 		"--shell=":                        `--shell "": want the path or name of a shell`,
 		"--shell=bash -l":                 `--shell "bash -l": want the path or name of a shell, without arguments`,
 		"--backend=podman":                `--backend "podman": want docker or local`,
@@ -86,12 +87,12 @@ func TestFlagsReachTheSandbox(t *testing.T) {
 	root, other := realTemp(t), realTemp(t)
 	e := &fakeEngine{}
 	h := newHarness(t, e, &recorder{decision: approval.Allow},
-		"--image=debian@sha256:ab", "--profile=dev", "--runtime=runsc", "--network=bridge", "--memory=512m", "--cpus=1.5", "--pids=100",
+		"--image=debian@sha256:" + strings.Repeat("ab", 32), "--profile=dev", "--runtime=runsc", "--network=bridge", "--memory=512m", "--cpus=1.5", "--pids=100",
 		"--user=1000:100", "--root="+root, "--mount="+other+":/b/../c:ro", "--read-only-rootfs", "--pull=always", "--pull-timeout=1m", "--max-lifetime=1h",
 	)
 	h.shell(t, "ls")
 	want := container.Config{
-		Image: "debian@sha256:ab", Pull: container.PullAlways, PullTimeout: time.Minute, Profile: container.Dev, Runtime: "runsc",
+		Image: "debian@sha256:" + strings.Repeat("ab", 32), Pull: container.PullAlways, PullTimeout: time.Minute, Profile: container.Dev, Runtime: "runsc",
 		Network: container.NetworkBridge, Memory: 512 << 20, CPUs: 1.5, PIDs: 100, User: "1000:100", ReadOnly: true, Lifetime: time.Hour,
 		Mounts: []container.Mount{{Source: root, Target: "/data"}, {Source: other, Target: "/c", ReadOnly: true}},
 	}

@@ -99,15 +99,15 @@ func (t *toolset) action(in shellIn, p *shellPlan, s setting) approval.Action {
 		text += "\n$ " + strings.ReplaceAll(toolkit.Inline(strings.TrimSuffix(c, "\n")), `\n`, "\n  ")
 	}
 	const most = 4 << 10
-	return approval.Action{Effect: s.effect, Shell: sh, Args: in.used(first), Summary: toolkit.Cut(text, most)}
+	return approval.Action{Effect: s.effect, Shell: sh, Args: in.used(first, sh.Dir), Summary: toolkit.Cut(text, most)}
 }
 
-// used are the arguments as they are used, with the operator's defaults and bounds. A policy's
-// conditions see these.
-func (in shellIn) used(c container.Command) json.RawMessage {
+// used are the arguments as they are used, with the operator's defaults and bounds, and with the absolute
+// directory. A policy's conditions see these.
+func (in shellIn) used(c container.Command, dir string) json.RawMessage {
 	return toolkit.UsedArguments(map[string]any{
 		"commands": in.Commands, "timeout_ms": c.Timeout.Milliseconds(), "max_output_length": c.Limit,
-		"working_directory": in.WorkingDirectory, "env": c.Env, "stdin": in.Stdin, "sandbox_id": in.SandboxID,
+		"working_directory": cmp.Or(dir, in.WorkingDirectory), "env": c.Env, "stdin": in.Stdin, "sandbox_id": in.SandboxID,
 	})
 }
 

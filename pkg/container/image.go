@@ -8,7 +8,15 @@ import (
 	"strings"
 
 	"github.com/containerd/errdefs"
+	"github.com/distribution/reference"
 )
+
+// CheckImage refuses what names no image: a name with a tag or a digest, if any, or an id
+// (github.com/distribution/reference).
+func CheckImage(image string) error {
+	_, err := reference.ParseAnyReference(image)
+	return err
+}
 
 // HasImage returns the id of an image if the engine has it. It never pulls.
 func (e *Engine) HasImage(ctx context.Context, image string) (id string, ok bool, err error) {

@@ -17,12 +17,12 @@ demo: ## build the servers and show them at work on this tree
 	go run ./integration/demo
 
 test: lacks ## run all tests, then pkg and internal again with the race detector
-	go test -shuffle=on ./...
+	go test -timeout 30m -shuffle=on ./...
 	@$(MAKE) --no-print-directory race
 
 race:
 	@if command -v gcc >/dev/null || [ "$$REQUIRE_ALL" = 1 ]; then \
-		set -x; go test -race -shuffle=on ./pkg/... ./internal/...; \
+		set -x; go test -race -timeout 30m -shuffle=on ./pkg/... ./internal/...; \
 	else echo "left out: the race detector needs gcc"; fi
 
 # Tests that need one of these are skipped without it, or fail with REQUIRE_ALL=1; those that

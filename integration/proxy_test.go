@@ -194,12 +194,12 @@ func TestProxyClients(t *testing.T) {
 
 // Progress arrives while the work goes on, so nothing on the way has kept it back.
 func TestProxyPassesProgressAtOnce(t *testing.T) {
-	const early = 300 * time.Millisecond // of the 750 between the first step and the end
+	const early = time.Second // of the 3 s between the first step and the end
 	url := proxied(t, startHTTP(t, fixture(t)), "")
 	eachVersion(t, url, func(t *testing.T, c *load.Client) {
 		var first time.Time
 		heard := 0
-		_, err := c.Call(t.Context(), "slow", `{"seconds":1,"steps":4}`, func(load.Message) {
+		_, err := c.Call(t.Context(), "slow", `{"seconds":4,"steps":4}`, func(load.Message) {
 			if heard++; heard == 1 {
 				first = time.Now()
 			}

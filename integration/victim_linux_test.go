@@ -90,7 +90,7 @@ func (v *victim) dial() net.Conn {
 }
 
 // neighbourTime is how long a small call of somebody else may take meanwhile, on a machine that has more to do.
-const neighbourTime = 15 * time.Second
+const neighbourTime = 20 * time.Second
 
 // servesOthers starts clients of every kind that make small calls, until the function that
 // it returns is called: every call must have been answered in time.

@@ -87,7 +87,7 @@ func TestFlagsReachTheSandbox(t *testing.T) {
 	root, other := realTemp(t), realTemp(t)
 	e := &fakeEngine{}
 	h := newHarness(t, e, &recorder{decision: approval.Allow},
-		"--image=debian@sha256:" + strings.Repeat("ab", 32), "--profile=dev", "--runtime=runsc", "--network=bridge", "--memory=512m", "--cpus=1.5", "--pids=100",
+		"--image=debian@sha256:"+strings.Repeat("ab", 32), "--profile=dev", "--runtime=runsc", "--network=bridge", "--memory=512m", "--cpus=1.5", "--pids=100",
 		"--user=1000:100", "--root="+root, "--mount="+other+":/b/../c:ro", "--read-only-rootfs", "--pull=always", "--pull-timeout=1m", "--max-lifetime=1h",
 	)
 	h.shell(t, "ls")

@@ -15,7 +15,7 @@ import (
 )
 
 // patience is how long what was told to end may take to do so.
-const patience = 2 * time.Second
+const patience = 20 * time.Second
 
 // Main runs the tests and exits.
 func Main(m *testing.M) { os.Exit(Run(m)) }

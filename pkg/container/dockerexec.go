@@ -2,8 +2,10 @@ package container
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"time"
 
 	"github.com/docker/docker/api/types"
@@ -24,13 +26,14 @@ func (h *dockerHost) exec(ctx context.Context, p execProcess) (execution, error)
 	if err != nil {
 		return nil, fmt.Errorf("exec in container %.12s: %w", id, err)
 	}
-	return &dockerExec{engine: h.engine, id: made.ID, conn: conn}, nil
+	return &dockerExec{engine: h.engine, id: made.ID, fed: p.stdin, conn: conn}, nil
 }
 
 // A dockerExec is a process that the engine started in a container.
 type dockerExec struct {
 	engine *Engine
 	id     string
+	fed    bool // it has an input
 	conn   types.HijackedResponse
 }
 
@@ -42,6 +45,11 @@ func (x *dockerExec) Close() error { return x.conn.CloseWrite() }
 
 func (x *dockerExec) copy(out, err io.Writer) error {
 	_, e := stdcopy.StdCopy(out, err, x.conn.Reader)
+	if x.fed && errors.Is(e, syscall.ECONNRESET) && x.conn.Conn.RemoteAddr().Network() == "unix" {
+		// The engine closed its end with input in it that the process did not want. On a Unix socket that is
+		// heard of after all output.
+		return nil
+	}
 	return e
 }
 

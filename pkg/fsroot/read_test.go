@@ -66,7 +66,7 @@ func TestRead(t *testing.T) {
 			t.Run(tt.name, func(t *testing.T) {
 				start := time.Now()
 				content, real, err := read(s, tt.path)
-				if took := time.Since(start); took > time.Second {
+				if took := time.Since(start); took > 5*time.Second {
 					t.Errorf("took %v", took)
 				}
 				if fsroot.KindOf(err) != tt.kind || (err == nil) != (tt.kind == 0) {
@@ -144,7 +144,7 @@ func TestSpecialFiles(t *testing.T) {
 				if fsroot.KindOf(err) != fsroot.NotRegular || !strings.Contains(visible(err), tt.says) {
 					t.Errorf("err = %v, want one that says %s", err, tt.says)
 				}
-				if took := time.Since(start); took > time.Second {
+				if took := time.Since(start); took > 5*time.Second {
 					t.Errorf("took %v", took)
 				}
 			})

@@ -192,16 +192,16 @@ func TestStoppedSupervisor(t *testing.T) {
 				c := c.with(t)
 				var other <-chan protocol.Frame
 				if others {
-					_, other = c.ask(protocol.Run, c.sh("sleep 4; echo other"))
+					_, other = c.ask(protocol.Run, c.sh("sleep 5; echo other"))
 				}
 				cmd := c.sh(`kill -STOP $PPID; echo stopped; trap "" TERM; sleep 60`)
-				cmd.TimeoutMS = 500
+				cmd.TimeoutMS = 1500
 				r := c.run(cmd)
 				c.allGone()
 				if !r.TimedOut || !r.Orphaned {
 					t.Errorf("%+v", r)
 				}
-				if r.took > 500*time.Millisecond+protocol.AgentAfter+slack {
+				if r.took > 1500*time.Millisecond+protocol.AgentAfter+slack {
 					t.Errorf("took %v", r.took)
 				}
 				if other != nil {

@@ -164,7 +164,7 @@ func TestEnd(t *testing.T) {
 		code int // -1: ended by a signal
 	}{
 		"EOF":             {nil, func(c *client) { c.in.Close() }, 0},
-		"lease":           {[]string{"700ms"}, func(*client) {}, 3},
+		"lease":           {[]string{"3s"}, func(*client) {}, 3},
 		"half a frame":    {nil, func(c *client) { c.in.Write([]byte{0, 0, 0, 1, 0}); c.in.Close() }, 4},
 		"a frame too big": {nil, func(c *client) { c.in.Write([]byte(strings.Repeat("\xff", 17))) }, 4},
 		"SIGKILL":         {nil, func(c *client) { syscall.Kill(c.pid(), syscall.SIGKILL) }, -1},
@@ -178,7 +178,7 @@ func TestEnd(t *testing.T) {
 			t.Run(place+"/"+name, func(t *testing.T) {
 				c := start(t, tc.args...)
 				cmd := c.sh(`trap "" TERM; sleep 60 & setsid setsid sleep 60 & echo ready; wait`)
-				cmd.ProgressMS = 10
+				cmd.ProgressMS = 50
 				_, frames := c.ask(protocol.Run, cmd)
 				for r := (protocol.Report{}); r.Bytes == 0; {
 					c.decode(c.wait(frames, protocol.Progress), &r)

@@ -162,7 +162,7 @@ func TestStop(t *testing.T) {
 	defer stream.Body.Close()
 	answered := make(chan string)
 	go func() {
-		_, body := modern("tools/call", "slow", `{"name":"slow","arguments":{"seconds":1}}`).send(t, url)
+		_, body := modern("tools/call", "slow", `{"name":"slow","arguments":{"seconds":3}}`).send(t, url)
 		answered <- body
 	}()
 	<-s.started
@@ -219,13 +219,17 @@ func TestStopping(t *testing.T) {
 	}
 	answered := make(chan string)
 	go func() {
-		_, body := modern("tools/call", "slow", `{"name":"slow","arguments":{"seconds":1}}`).send(t, url)
+		_, body := modern("tools/call", "slow", `{"name":"slow","arguments":{"seconds":3}}`).send(t, url)
 		answered <- body
 	}()
 	<-s.started
 	stopped := make(chan error)
 	go func() { stopped <- stop() }()
-	time.Sleep(100 * time.Millisecond)
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if res, _ := tests[0].m.send(t, strings.TrimSuffix(url, "/mcp")+tests[0].path); res.StatusCode == tests[0].status {
+			break
+		}
+	}
 	for _, tc := range tests {
 		if res, _ := tc.m.send(t, strings.TrimSuffix(url, "/mcp")+tc.path); res.StatusCode != tc.status {
 			t.Errorf("%s %s: %s, want %d", tc.path, tc.m.body, res.Status, tc.status)

@@ -9,7 +9,7 @@ import (
 
 // TestLines holds lines of which the vectors have none like them.
 func TestLines(t *testing.T) {
-	tests := []struct{ dialect, line, want string }{
+	decideLines(t, []struct{ dialect, line, want string }{
 		// Words.
 		{"sh", `l\s -la`, "allow"},
 		{"sh", `'ls' "-la" a'b'"c"`, "allow"},
@@ -210,78 +210,6 @@ func TestLines(t *testing.T) {
 		{"bash", "LANG=x.GBK ls a", "allow"},
 		{"bash", "LOCPATH=. LANG=x.UTF-8 ls", "ask"},
 
-		// Wrappers that pass.
-		{"sh", "timeout -k 5 -s KILL 10 ls", "allow"},
-		{"sh", "timeout --foreground --signal=INT 1m git status", "allow"},
-		{"sh", "nice -n 5 nohup env LC_ALL=C command ls", "allow"},
-		{"sh", "time -p ls", "allow"},
-		{"sh", "nice ls >a", "ask"},
-		{"sh", "timeout 5 find .", "ask"},
-		{"sh", "timeout 5 curl x", "deny"},
-		{"sh", "tar cfI a 'curl x' b", "deny"},
-		{"sh", "tar cIf 'curl x' a b", "deny"},
-		{"sh", "tar xvbfF 20 a 'curl x'", "deny"},
-		{"sh", "install -s --strip-program=curl a b", "deny"},
-		{"sh", "npx -c 'curl x'", "deny"},
-		{"sh", "npm exec -- curl x", "deny"},
-		{"sh", "npm x curl x", "deny"},
-		{"sh", "npm exec -c 'curl x'", "deny"},
-		{"sh", "npm install curl", "ask"},
-		{"sh", "pnpm --dir a dlx curl", "deny"},
-		{"sh", "uv run --with a curl x", "deny"},
-		{"sh", "bundle exec curl x", "deny"},
-		{"sh", "docker exec -it c curl x", "deny"},
-		{"sh", "docker compose exec c curl x", "deny"},
-		{"sh", "docker run -v a:b --name c image curl x", "deny"},
-		{"sh", "docker ps curl", "ask"},
-		{"sh", "kubectl -n a exec pod -- curl x", "deny"},
-		{"sh", "ip netns exec n curl x", "deny"},
-		{"sh", "ip addr", "ask"},
-		{"sh", "bwrap --bind / / --dev /dev curl x", "deny"},
-		{"sh", "capsh --drop=all -- -c 'curl x'", "deny"},
-		{"sh", "proot -b a curl x", "deny"},
-		{"sh", "cpulimit -l 5 -- curl x", "deny"},
-		{"sh", "entr -s 'curl x'", "deny"},
-		{"sh", "gdb -ex 'shell curl x' a", "deny"},
-		{"sh", "gdb -ex '!curl x' a", "deny"},
-		{"sh", "rg --pre curl x", "deny"},
-		{"sh", "git filter-branch --tree-filter 'curl x' HEAD", "deny"},
-		{"sh", "git config alias.x '!curl x'", "deny"},
-		{"sh", "setarch i386 curl x", "deny"},
-		{"sh", "setarch curl x", "deny"},
-		{"sh", "setarch --uname-2.6 curl x", "deny"},
-		{"sh", "setarch -R curl x", "deny"},
-		{"sh", "setarch x86_64 --3gb curl x", "deny"},
-		{"sh", "echo curl x | setarch i386", "deny"},
-		{"sh", "chrt -b curl x", "deny"},
-		{"sh", "chrt -b 0 curl x", "deny"},
-		{"fish", "not curl x", "deny"},
-		{"fish", "ls; and curl x", "deny"},
-		{"fish", "ls; or curl x", "deny"},
-		{"fish", "begin curl x; end", "deny"},
-		{"fish", "if curl x; end", "deny"},
-		{"fish", "while not curl x; end", "deny"},
-		{"fish", "function f; curl x; end; f", "deny"},
-		{"fish", "switch (curl x); end", "deny"},
-		{"sh", "bash5.2 -c 'curl x'", "deny"},
-		{"sh", "zsh-5.9 -c 'curl x'", "deny"},
-		{"sh", "timeout $x ls", "ask"},
-		{"sh", "timeout --unknown 5 ls", "ask"},
-		{"sh", "/usr/bin/timeout 5 ls", "ask"},
-		{"sh", "env -i ls", "ask"},
-		{"sh", "env FOO=1 ls", "ask"},
-		{"sh", "env", "ask"},
-		{"sh", "env PATH=. ls", "ask"},
-		{"sh", "command -p ls", "ask"},
-		{"sh", "command -v curl", "ask"},
-		{"sh", "time -o f ls", "ask"},
-		{"sh", "env 'C{=1' curl x", "deny"},
-		{"sh", "sudo a-b=1 curl x", "deny"},
-		{"sh", "env \"$x=1\" curl x", "deny"},
-		{"sh", "timeout --foreground 5 grep curl f", "ask"},
-		{"sh", "sudo -u curl ls", "ask"},
-		{"sh", "sudo apt-get install curl", "ask"},
-
 		// Git.
 		{"sh", "git --git-dir=/x -C y push", "deny"},
 		{"sh", "git -C push status", "ask"},
@@ -342,7 +270,11 @@ func TestLines(t *testing.T) {
 		{"bash", "sh -c $'curl x'", "deny"},
 		{"bash", "ls {curl,x} $'curl x'", "ask"},
 		{"sh", "'' ls", "ask"},
-	}
+	})
+}
+
+func decideLines(t *testing.T, tests []struct{ dialect, line, want string }) {
+	t.Helper()
 	for _, tt := range tests {
 		if got, j := judge(tt.dialect, tt.line); got != tt.want {
 			t.Errorf("%s: %q is %s, want %s: %+v", tt.dialect, tt.line, got, tt.want, j)

@@ -63,8 +63,9 @@ func (o ParseOptions) unmet(r *rule) (out []string) {
 			return nil
 		}
 		arguments = append(arguments, f.Arguments...)
-		runs = runs || f.Effect == RunContained || f.Effect == RunCommands
-		touches = touches || f.Effect != RunContained && f.Effect != RunCommands && f.Effect != SeeCommands
+		commands := f.Effect == RunContained || f.Effect == RunCommands
+		runs = runs || commands
+		touches = touches || !commands && f.Effect != SeeCommands
 	}
 	if arguments == nil {
 		return nil // no tool, which is said already, or nothing to say

@@ -12,23 +12,15 @@ var carriers = map[string][]string{
 	"toolbox": {"run"}, "distrobox": {"enter"}, "nix": {"run", "shell", "develop"}, "cargo": {"watch"}, "rustup": {"run"}, "doppler": {"run"}, "op": {"run"},
 }
 
-// carried returns the commands that a carrier may run: what its command is run in, a container or a
-// folder, may stand before it.
-func carried(words []text) (commands [][]text) {
+// carriage is what stands before the command: a container or a folder, perhaps.
+var carriage = wrapper{operands: 1, optional: true}
+
+// carried returns the words in which the command begins that a carrier runs, if any.
+func carried(words []text) []text {
 	subs := carriers[base(words[0])]
-	if subs == nil {
+	at := slices.IndexFunc(words[1:], func(a text) bool { return a.computed || slices.Contains(subs, a.value) })
+	if subs == nil || at < 0 {
 		return nil
 	}
-	for i, a := range words[1:] {
-		if !a.computed && !slices.Contains(subs, a.value) {
-			continue
-		}
-		rest := words[i+2:]
-		found, unlikely := wrapper{operands: 1, optional: true}.starts(rest)
-		for _, at := range append(found, unlikely...) {
-			commands = append(commands, rest[at:])
-		}
-		return commands
-	}
-	return nil
+	return words[at+2:]
 }

@@ -45,7 +45,7 @@ func runsOthers(words []text) bool {
 		return true
 	}
 	name = base(words[0])
-	return runner(name) || len(carried(words)) > 0 || slices.ContainsFunc(words[1:], func(w text) bool {
+	return runner(name) || carriage.begins(carried(words)) || slices.ContainsFunc(words[1:], func(w text) bool {
 		switch name {
 		case "find", "fd", "fdfind":
 			return slices.Contains(executes, w.value) || slices.Contains(findWrites, w.value)
@@ -106,9 +106,8 @@ func (r *reading) runs(words []text, p place) {
 		}
 	}
 	r.values(name, args, p)
-	for _, inner := range carried(words) {
-		r.call(inner, p.inside(name))
-		p.again = true
+	if rest := carried(words); rest != nil {
+		r.unwrap(carriage, append([]text{words[0]}, rest...), p)
 	}
 	if sub, ok := strings.CutPrefix(name, "git-"); ok {
 		r.call(append([]text{{value: "git"}, {value: sub}}, args...), p.inside(name))
@@ -226,10 +225,7 @@ func (r *reading) executes(name string, args []text, p place) {
 func (r *reading) sources(args []text, p place) {
 	r.unclear(p, "parallel makes commands from its input")
 	from := slices.IndexFunc(args, func(w text) bool { return strings.HasPrefix(w.value, ":::") })
-	if from < 0 {
-		return
-	}
-	if found, _ := wrappers["parallel"].starts(args[:from]); len(found) > 0 {
+	if from < 0 || wrappers["parallel"].begins(args[:from]) {
 		return
 	}
 	for _, a := range args[from+1:] {

@@ -65,7 +65,7 @@ var wrappers = map[string]wrapper{
 	"command": {flags: "pvV"}, "builtin": {}, "exec": {flags: "cl", values: "a"}, "coproc": {}, "noglob": {}, "nocorrect": {}, "-": {}, "--": {}, "{": {},
 	"repeat": {operands: 1}, "strace": {flags: "cCdfFhikqrtTvVwxyz", values: "abeEIoOpPsSuUX"}, "ltrace": {values: "abeFlnopsuwxX", flags: "cCfhiLrStTV"},
 	"gdb": {}, "valgrind": {}, "perf": {operands: 1}, "prlimit": {}, "setpriv": {}, "setarch": {operands: 1, optional: true, flags: "BFILRSTXZ3v"}, "numactl": {}, "cgexec": {values: "g"},
-	"systemd-run": {}, "proot": {anywhere: true}, "cpulimit": {}, "nocache": {}, "chronic": {}, "ifne": {}, "tsocks": {}, "flatpak-spawn": {}, "dbus-run-session": {}, "firejail": {}, "bwrap": {anywhere: true}, "fakeroot": {}, "unbuffer": {flags: "p"}, "rlwrap": {}, "entr": {},
+	"systemd-run": {}, "dbus-run-session": {}, "firejail": {}, "bwrap": {anywhere: true}, "fakeroot": {}, "unbuffer": {flags: "p"}, "rlwrap": {}, "entr": {},
 	"torsocks": {}, "proxychains": {}, "proxychains4": {}, "catchsegv": {}, "capsh": {}, "start-stop-daemon": {}, "npx": {}, "uvx": {}, "bunx": {},
 }
 
@@ -75,6 +75,7 @@ var moreWrappers = map[string]wrapper{
 	"linux32": {}, "linux64": {}, "i386": {}, "i686": {}, "x86_64": {}, "uname26": {}, "choom": {values: "np"},
 	"sg": {operands: 1, joined: true}, "gosu": {operands: 1}, "su-exec": {operands: 1}, "setuidgid": {operands: 1}, "envuidgid": {operands: 1},
 	"envdir": {operands: 1}, "softlimit": {}, "chpst": {}, "tini": {}, "dumb-init": {}, "eatmydata": {}, "xvfb-run": {}, "ssh-agent": {},
+	"proot": {anywhere: true}, "cpulimit": {}, "nocache": {}, "chronic": {}, "ifne": {}, "tsocks": {}, "flatpak-spawn": {},
 	"logsave": {operands: 1}, "sem": {joined: true}, "tmux": {operands: 1, joined: true}, "screen": {},
 }
 
@@ -104,6 +105,12 @@ func (w wrapper) starts(args []text) (found, unlikely []int) {
 	s := starts{wrapper: w, args: args, seen: map[[2]int]bool{}}
 	s.from(0, w.operands)
 	return s.found, s.unlikely
+}
+
+// begins reports whether a command may begin in args.
+func (w wrapper) begins(args []text) bool {
+	found, unlikely := w.starts(args)
+	return len(found)+len(unlikely) > 0
 }
 
 type starts struct {

@@ -229,13 +229,15 @@ func (j *job) purge() {
 func (j *job) force() {
 	a := j.agent
 	complain("supervisor %d of command %d does not answer: kill", j.pid, j.id)
-	j.forced = len(below(processes(), j.pid, alive))
+	target := j.pid
 	switch {
 	case a.first && len(a.jobs) == 1:
-		syscall.Kill(-1, syscall.SIGKILL)
-	case a.pids[j.pid] == j:
-		syscall.Kill(j.pid, syscall.SIGKILL)
+		target = -1
+	case a.pids[j.pid] != j:
+		return
 	}
+	j.forced = len(below(processes(), j.pid, alive))
+	syscall.Kill(target, syscall.SIGKILL)
 }
 
 // finish answers in the place of a supervisor whatever it did not, after killed processes

@@ -168,11 +168,12 @@ func (o *settings) readContainer(c *cli.Context) error {
 		Profile: container.Profile(profile), Runtime: c.String("runtime"), Network: container.Network(network),
 		User: c.String("user"), ReadOnly: c.Bool("read-only-rootfs"), Lifetime: c.Duration("max-lifetime"),
 	}
+	noImage := container.CheckImage(o.config.Image)
 	switch {
 	case err1 != nil || err2 != nil || err3 != nil:
 		return errors.Join(err1, err2, err3)
-	case container.CheckImage(o.config.Image) != nil:
-		return fmt.Errorf("--image %q: want a name such as debian:12, or name@sha256:digest: %w", o.config.Image, container.CheckImage(o.config.Image))
+	case noImage != nil:
+		return fmt.Errorf("--image %q: want a name such as debian:12, or name@sha256:digest: %w", o.config.Image, noImage)
 	case o.config.PullTimeout <= 0:
 		return fmt.Errorf("--pull-timeout %s: want more than 0", o.config.PullTimeout)
 	case o.config.Runtime != "" && !plainName.MatchString(o.config.Runtime):
